@@ -37,7 +37,7 @@ foreach(level ${PTXBRIDGE_LEVELS})
     set(object ${CMAKE_CURRENT_BINARY_DIR}/meanings/${level}_${name}.o)
     add_custom_command(OUTPUT ${object}
       COMMAND ${PTXBRIDGE_LAUNCH} ${PTXBRIDGE_CLANG} ${MEANING_FLAGS} ${LEVEL_FLAGS_${level}} -fPIC -fvisibility=hidden
-              -DPXL_WIDTH=32 -DPXL_LEVEL=${level} -I${CMAKE_CURRENT_SOURCE_DIR} -I${PTXBRIDGE_GEN}
+              -DPXL_WIDTH=32 -DPXL_LEVEL=${level} -I${CMAKE_CURRENT_SOURCE_DIR} -I${CMAKE_CURRENT_BINARY_DIR} -I${PTXBRIDGE_GEN}
               -MD -MF ${object}.d -c ${source} -o ${object}
       DEPENDS ${source} ptxb_isa_files DEPFILE ${object}.d
       COMMENT "Meanings of ${name} for ${level}" VERBATIM)
@@ -67,8 +67,8 @@ if(PTXBRIDGE_LLVM)
       get_filename_component(name ${source} NAME_WE)
       set(part ${CMAKE_CURRENT_BINARY_DIR}/meanings/amdgcn${wave}_${name}.bc)
       add_custom_command(OUTPUT ${part}
-        COMMAND ${PTXBRIDGE_LAUNCH} ${PTXBRIDGE_CLANG} ${MEANING_FLAGS} -target amdgcn-amd-amdhsa ${wave_flags} -nogpulib -ffreestanding
-                -DPXL_WIDTH=1 -DPXL_WAVE=${wave} -I${CMAKE_CURRENT_SOURCE_DIR} -I${PTXBRIDGE_GEN}
+        COMMAND ${PTXBRIDGE_LAUNCH} ${PTXBRIDGE_CLANG} ${MEANING_FLAGS} -target amdgcn-amd-amdhsa ${wave_flags} -mcode-object-version=5 -nogpulib -ffreestanding
+                -DPXL_WIDTH=1 -DPXL_WAVE=${wave} -I${CMAKE_CURRENT_SOURCE_DIR} -I${CMAKE_CURRENT_BINARY_DIR} -I${PTXBRIDGE_GEN}
                 -MD -MF ${part}.d -emit-llvm -c ${source} -o ${part}
         DEPENDS ${source} ptxb_isa_files DEPFILE ${part}.d
         COMMENT "Meanings of ${name} as AMD bitcode, wave${wave}" VERBATIM)

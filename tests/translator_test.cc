@@ -1,0 +1,170 @@
+// translator_test.cc - every kernel of the corpus becomes verified IR and an object for two kinds of AMD GPU.
+//
+// xl_translate verifies the module itself; these tests check that it works for every file, that output is
+// deterministic, that the object holds the kernel with the argument layout of the PTX, and that errors are errors.
+#include <gtest/gtest.h>
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+extern "C" {
+#include "ptx/module.h"
+#include "translator/translator.h"
+}
+
+namespace fs = std::filesystem;
+
+static std::string read(const fs::path &path)
+{
+    std::ifstream in(path, std::ios::binary);
+    std::stringstream s;
+    s << in.rdbuf();
+    return s.str();
+}
+
+struct Module {
+    ptx_module *m;
+    explicit Module(const std::string &text, const char *name = "test.ptx") { m = ptx_parse(text.data(), text.size(), name); }
+    ~Module() { ptx_module_free(m); }
+};
+
+struct Output {
+    xl_result r{};
+    bool ok;
+    Output(const ptx_module *m, const char *target, xl_emit emit, const char *entry = nullptr, bool unoptimised = false)
+    {
+        xl_options o{};
+        o.target = target;
+        o.emit = emit;
+        o.entry = entry;
+        o.unoptimised = unoptimised;
+        ok = xl_translate(m, &o, &r);
+    }
+    ~Output() { free(r.data); }
+    std::string text() const { return std::string(r.data ? r.data : "", r.size); }
+    Output(const Output &) = delete;
+};
+
+static std::vector<std::string> corpus()
+{
+    std::vector<std::string> files;
+    for (const char *folder : {"/ptx_corpus/kernels", "/ptx_corpus/dec2"})
+        if (fs::exists(std::string(PTXB_SOURCE_DIR) + folder))
+            for (const auto &e : fs::directory_iterator(std::string(PTXB_SOURCE_DIR) + folder))
+                if (e.path().extension() == ".ptx") files.push_back(e.path().string());
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+class Corpus : public testing::TestWithParam<std::tuple<std::string, const char *>> {};
+
+TEST_P(Corpus, BecomesAnObject)
+{
+    const auto &[file, target] = GetParam();
+    std::string text = read(file);
+    Module module(text, file.c_str());
+    ASSERT_EQ(module.m->nerrors, 0u) << (module.m->ndiagnostics ? module.m->diagnostics[0].message : "");
+    Output object(module.m, target, XL_EMIT_OBJECT);
+    ASSERT_TRUE(object.ok) << file << ":" << object.r.at.line << ": " << object.r.message;
+    EXPECT_EQ(memcmp(object.r.data, "\177ELF", 4), 0);
+    std::string bytes = object.text();
+    for (uint32_t i = 0; i < module.m->nfunctions; i++)
+        if (module.m->functions[i]->is_entry) {
+            std::string descriptor = std::string(module.m->functions[i]->name) + ".kd";     // kernel descriptor's symbol
+            EXPECT_NE(bytes.find(descriptor), std::string::npos) << descriptor;
+        }
+}
+
+static std::string name_of(const testing::TestParamInfo<Corpus::ParamType> &info)
+{
+    std::string s = fs::path(std::get<0>(info.param)).stem().string() + "_" + std::get<1>(info.param);
+    for (char &c : s)
+        if (!isalnum((unsigned char)c)) c = '_';
+    return s;
+}
+INSTANTIATE_TEST_SUITE_P(AllKernels, Corpus, testing::Combine(testing::ValuesIn(corpus()), testing::Values("gfx1100", "gfx942")), name_of);
+
+static const char *const small = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p, .param .u8 flag, .param .align 16 .b8 block[32])
+{
+    .reg .b64 %rd<4>;
+    .reg .b32 %r<4>;
+    ld.param.u64 %rd1, [p];
+    ld.param.u32 %r1, [block+4];
+    mov.u32 %r2, %tid.x;
+    add.s32 %r3, %r1, %r2;
+    mul.wide.u32 %rd2, %r2, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r3;
+    ret;
+}
+)";
+
+TEST(Translator, KernelArgumentsLieAsPtxLaysOutParam)
+{
+    Module module(small);
+    Output ir(module.m, "gfx1100", XL_EMIT_LLVM);
+    ASSERT_TRUE(ir.ok) << ir.r.message;
+    // u64 at 0, u8 at 8, the block at 16 to 48: one by-reference argument of 48 bytes, the word at 20 read.
+    EXPECT_NE(ir.text().find("byref([48 x i8]) align 16"), std::string::npos) << ir.text();
+    EXPECT_NE(ir.text().find("i64 20"), std::string::npos) << ir.text();
+    EXPECT_EQ(ir.text().find("alloca"), std::string::npos) << "a register was left in memory\n" << ir.text();
+}
+
+TEST(Translator, OutputIsDeterministic)
+{
+    Module module(small);
+    for (const char *target : {"gfx1100", "gfx942"}) {
+        Output a(module.m, target, XL_EMIT_OBJECT), b(module.m, target, XL_EMIT_OBJECT);
+        ASSERT_TRUE(a.ok && b.ok);
+        EXPECT_EQ(a.text(), b.text());
+    }
+}
+
+TEST(Translator, EveryTargetMakesAnObject)
+{
+    Module module(small);
+    for (const char *const *t = xl_targets(); *t; t++) {
+        Output o(module.m, *t, XL_EMIT_OBJECT);
+        EXPECT_TRUE(o.ok) << *t << ": " << o.r.message;
+        Output text(module.m, *t, XL_EMIT_ASM);
+        EXPECT_NE(text.text().find(std::string("amdgcn-amd-amdhsa--") + *t), std::string::npos) << *t;
+    }
+}
+
+TEST(Translator, UnoptimisedIrCallsTheMeanings)
+{
+    Module module(small);
+    Output ir(module.m, "gfx1100", XL_EMIT_LLVM, nullptr, true);
+    ASSERT_TRUE(ir.ok) << ir.r.message;
+    EXPECT_NE(ir.text().find("@pxl_add_s32"), std::string::npos);
+}
+
+TEST(Translator, UnknownTargetAndEntryAreErrors)
+{
+    Module module(small);
+    Output target(module.m, "gfx1", XL_EMIT_OBJECT);
+    EXPECT_FALSE(target.ok);
+    EXPECT_NE(strstr(target.r.message, "unknown target 'gfx1'"), nullptr) << target.r.message;
+    Output entry(module.m, "gfx1100", XL_EMIT_OBJECT, "nobody");
+    EXPECT_FALSE(entry.ok);
+    EXPECT_NE(strstr(entry.r.message, "nobody"), nullptr);
+}
+
+TEST(Translator, ABrokenEntrySpoilsOnlyItself)
+{
+    std::string text = small;
+    text += ".visible .entry bad()\n{\n    frobnicate.u32 %r1;\n    ret;\n}\n";
+    Module module(text);
+    Output good(module.m, "gfx1100", XL_EMIT_OBJECT);
+    EXPECT_TRUE(good.ok) << good.r.message;
+    Output bad(module.m, "gfx1100", XL_EMIT_OBJECT, "bad");
+    EXPECT_FALSE(bad.ok);
+    EXPECT_EQ(bad.r.at.line, 18u) << bad.r.message;
+    EXPECT_NE(strstr(bad.r.message, "frobnicate"), nullptr) << bad.r.message;
+}

@@ -1,0 +1,107 @@
+/* codegen.c - LLVM's passes over the module, and the text or object that comes out. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <pthread.h>
+#include <time.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include "translator/l_llvm.h"
+
+static void start_backend(void)
+{
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTarget();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmPrinter();
+}
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+/* Before anything is built: the layout says in which address space allocas are. */
+void xl_open_machine(xl_emitter *x)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, start_backend);
+    LLVMTargetRef target;
+    char *message = NULL;
+    if (LLVMGetTargetFromTriple("amdgcn-amd-amdhsa", &target, &message)) {
+        char kept[300];
+        snprintf(kept, sizeof kept, "%s", message);
+        LLVMDisposeMessage(message);
+        xl_fail(x, PTX_REASON_UNSUPPORTED, "this LLVM has no AMDGPU backend: %s", kept);
+    }
+    x->machine = LLVMCreateTargetMachine(target, "amdgcn-amd-amdhsa", x->options->target, "", LLVMCodeGenLevelDefault,
+                                         LLVMRelocPIC, LLVMCodeModelDefault);
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(x->machine);
+    LLVMSetModuleDataLayout(x->llvm, layout);
+    LLVMDisposeTargetData(layout);
+}
+
+static void keep_text(xl_emitter *x, const char *data, size_t size)
+{
+    x->result->data = malloc(size + 1);
+    if (!x->result->data) return;
+    memcpy(x->result->data, data, size);
+    x->result->data[size] = 0;
+    x->result->size = size;
+}
+
+/* Returns an error's text (on the emitter's memory) or NULL. */
+static const char *optimise(xl_emitter *x, LLVMTargetMachineRef machine)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef error = LLVMRunPasses(x->llvm, "default<O2>", machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (!error) return NULL;
+    char *text = LLVMGetErrorMessage(error);
+    char *kept = xl_alloc(x, strlen(text) + 1);
+    strcpy(kept, text);
+    LLVMDisposeErrorMessage(text);
+    return kept;
+}
+
+static void write_code(xl_emitter *x, LLVMTargetMachineRef machine)
+{
+    LLVMMemoryBufferRef buffer = NULL;
+    char *message = NULL;
+    LLVMCodeGenFileType type = x->options->emit == XL_EMIT_ASM ? LLVMAssemblyFile : LLVMObjectFile;
+    if (LLVMTargetMachineEmitToMemoryBuffer(machine, x->llvm, type, &message, &buffer)) {
+        if (!x->diagnostic[0]) snprintf(x->diagnostic, sizeof x->diagnostic, "%s", message ? message : "no code");
+        LLVMDisposeMessage(message);
+        return;
+    }
+    keep_text(x, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
+    LLVMDisposeMemoryBuffer(buffer);
+}
+
+static void write_ir(xl_emitter *x)
+{
+    char *text = LLVMPrintModuleToString(x->llvm);
+    keep_text(x, text, strlen(text));
+    LLVMDisposeMessage(text);
+}
+
+void xl_generate(xl_emitter *x)
+{
+    LLVMTargetMachineRef machine = x->machine;
+    double start = now_ms();
+    const char *error = x->options->unoptimised ? NULL : optimise(x, machine);
+    x->result->optimise_ms = now_ms() - start;
+    start = now_ms();
+    if (!error && !x->diagnostic[0]) {
+        if (x->options->emit == XL_EMIT_LLVM) write_ir(x);
+        else write_code(x, machine);
+    }
+    x->result->codegen_ms = now_ms() - start;
+    if (error) xl_fail(x, PTX_REASON_UNSUPPORTED, "LLVM's passes: %s", error);
+    if (x->diagnostic[0]) xl_fail(x, PTX_REASON_UNSUPPORTED, "LLVM: %s", x->diagnostic);
+    if (!x->result->data) xl_fail(x, PTX_REASON_MEMORY, "out of memory");
+}
