@@ -34,7 +34,8 @@ LLVMValueRef xl_variable_address(xl_emitter *x, const ptx_variable *v, unsigned 
     switch (v->space) {
     case PTX_SPACE_SHARED:
         *as = AS_LDS;
-        return v->linkage == PTX_LINK_EXTERN ? x->dynamic_lds : l_offset_k(x, x->lds, v->offset);
+        p = v->owner ? local_variable(x, v) : x->variables[v->index];
+        break;
     case PTX_SPACE_PARAM:
         p = param_address(x, v, as);
         if (!p) p = local_variable(x, v);

@@ -41,7 +41,6 @@ typedef struct xl_emitter {
 
     xl_function *functions;    /* parallel to module->functions; value NULL = not wanted */
     LLVMValueRef *variables;   /* parallel to module->variables */
-    LLVMValueRef lds;          /* all static shared memory of the module */
     LLVMValueRef dynamic_lds;
     LLVMValueRef barriers;     /* LDS cells of counted barriers; NULL until one is met */
 
@@ -113,6 +112,7 @@ void xl_declare_functions(xl_emitter *x);
 void xl_lower_function(xl_emitter *x, xl_function *f);
 void xl_declare_variables(xl_emitter *x);                                   /* globals.c */
 void xl_define_variables(xl_emitter *x);
+LLVMValueRef xl_declare_shared(xl_emitter *x, const ptx_variable *v, const char *name);
 LLVMValueRef xl_declare_variable(xl_emitter *x, const ptx_variable *v, const char *name);
 void xl_define_variable(xl_emitter *x, const ptx_variable *v, LLVMValueRef g);
 void xl_open_meanings(xl_emitter *x);                                       /* bitcode.c */

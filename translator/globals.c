@@ -1,8 +1,7 @@
-/* globals.c - module variables: .global and .const as device globals, .shared as one block of LDS.
+/* globals.c - module variables: .global and .const as device globals, .shared in LDS.
  *
  * A variable keeps its PTX name, so that the runtime finds it by name in the code
- * object. All static .shared variables of the module lie in one LDS block at the
- * offsets that the front end gave them; dynamic shared memory follows it.
+ * object. Dynamic shared memory follows a kernel's static LDS.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -90,26 +89,28 @@ void xl_define_variable(xl_emitter *x, const ptx_variable *v, LLVMValueRef g)
     else LLVMSetInitializer(g, bytes_constant(x, v->init, v->size));
 }
 
-static void declare_lds(xl_emitter *x)
+/* Each .shared variable is an LDS global of its own: LLVM lays out, for every kernel, those that it reaches. */
+LLVMValueRef xl_declare_shared(xl_emitter *x, const ptx_variable *v, const char *name)
 {
-    if (x->module->shared_size) {
-        LLVMTypeRef type = LLVMArrayType2(l_int(x, 8), x->module->shared_size);
-        x->lds = LLVMAddGlobalInAddressSpace(x->llvm, type, "pxb.shared", AS_LDS);
-        LLVMSetInitializer(x->lds, LLVMGetUndef(type));
-        LLVMSetLinkage(x->lds, LLVMInternalLinkage);
-        LLVMSetAlignment(x->lds, 128);
-    }
-    x->dynamic_lds = LLVMAddGlobalInAddressSpace(x->llvm, LLVMArrayType2(l_int(x, 8), 0), "pxb.dynamic_shared", AS_LDS);
-    LLVMSetAlignment(x->dynamic_lds, 16);
+    if (v->linkage == PTX_LINK_EXTERN) return x->dynamic_lds;          /* all of them start at the same place */
+    LLVMTypeRef type = LLVMArrayType2(l_int(x, 8), v->size);
+    LLVMValueRef g = LLVMAddGlobalInAddressSpace(x->llvm, type, name, AS_LDS);
+    LLVMSetInitializer(g, LLVMGetUndef(type));
+    LLVMSetLinkage(g, LLVMInternalLinkage);
+    LLVMSetAlignment(g, v->align > 16 ? v->align : 16);                /* vector accesses to narrower arrays are common */
+    return g;
 }
 
 void xl_declare_variables(xl_emitter *x)
 {
-    declare_lds(x);
+    x->dynamic_lds = LLVMAddGlobalInAddressSpace(x->llvm, LLVMArrayType2(l_int(x, 8), 0), "pxb.dynamic_shared", AS_LDS);
+    LLVMSetAlignment(x->dynamic_lds, 16);
     for (uint32_t i = 0; i < x->module->nvariables; i++) {
         const ptx_variable *v = x->module->variables[i];
         if (v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST || v->space == PTX_SPACE_TEX)
             x->variables[i] = xl_declare_variable(x, v, v->name);
+        else if (v->space == PTX_SPACE_SHARED)
+            x->variables[i] = xl_declare_shared(x, v, v->name);
     }
 }
 
@@ -117,5 +118,5 @@ void xl_declare_variables(xl_emitter *x)
 void xl_define_variables(xl_emitter *x)
 {
     for (uint32_t i = 0; i < x->module->nvariables; i++)
-        if (x->variables[i]) xl_define_variable(x, x->module->variables[i], x->variables[i]);
+        if (x->variables[i] && x->module->variables[i]->space != PTX_SPACE_SHARED) xl_define_variable(x, x->module->variables[i], x->variables[i]);
 }

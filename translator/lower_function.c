@@ -184,9 +184,13 @@ static void declare_locals(xl_emitter *x)
         } else if (v->space == PTX_SPACE_PARAM) {
             x->locals[i] = l_alloca(x, xl_param_type(x, v));
             LLVMSetAlignment(x->locals[i], v->align > 4 ? v->align : 4);
+            continue;
+        }
+        char name[512];
+        snprintf(name, sizeof name, "%s.%s", x->ptx->name, v->name);
+        if (v->space == PTX_SPACE_SHARED) {
+            x->locals[i] = xl_declare_shared(x, v, name);
         } else if (v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST) {
-            char name[512];
-            snprintf(name, sizeof name, "%s.%s", x->ptx->name, v->name);
             x->locals[i] = xl_declare_variable(x, v, name);
             xl_define_variable(x, v, x->locals[i]);
         }
