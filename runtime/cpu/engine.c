@@ -1,0 +1,393 @@
+/* engine.c - the loop that runs a warp.
+ *
+ * While all lanes that have not exited stand together ("full"), handlers write straight into their
+ * slots: what they leave in lanes that do not exist is never read. Otherwise a handler writes to
+ * scratch slots and the executing lanes are blended in. The loop leaves a split's straight line only
+ * at control instructions and where other lanes wait (stop).
+ */
+#include "ptx/lib/texture.h"
+#include "runtime/cpu/collective.h"
+
+#define INLINE static inline __attribute__((always_inline))
+typedef uint32_t word __attribute__((may_alias));
+
+INLINE uint32_t guard_mask(const char *r, const cpu_insn *i, uint32_t mask)
+{
+    if (i->guard == 0)
+        return mask;
+    uint32_t p = *(const word *)(r + i->guard);
+    return (i->guard_negated ? ~p : p) & mask;
+}
+
+INLINE void run_masked(const cpu_warp *w, char *r, const cpu_insn *i, uint32_t mask)
+{
+    const uint32_t *aside = i->o + i->n;
+    i->fn.handler(r, aside);
+    for (uint32_t k = 0; k < i->ndst; k++) {
+        cpu_dst d = i->dst[k];
+        w->ops->blend[d.class](r + i->o[d.operand], r + aside[d.operand], mask);
+    }
+}
+
+/* A handler under a mask that may differ from the split's. */
+INLINE void run_guarded(const cpu_warp *w, char *r, const cpu_insn *i, uint32_t mask)
+{
+    if (mask == w->alive) {
+        i->fn.handler(r, i->o);
+        return;
+    }
+    *(word *)(r + CPU_EXEC_SLOT) = mask;
+    run_masked(w, r, i, mask);
+    *(word *)(r + CPU_EXEC_SLOT) = w->mask;
+}
+
+/* sust and suld with .trap: an access outside is a fault (PTX ISA, "suld"). */
+static void check_surface(cpu_warp *w, const char *r, const cpu_insn *i, uint32_t lane, uint64_t handle)
+{
+    const cpu_image_insn *x = i->extra;
+    const pxl_texture *t = (const pxl_texture *)(uintptr_t)handle;
+    const uint32_t at[3] = {((const word *)(r + i->o[x->x]))[lane], ((const word *)(r + i->o[x->y]))[lane], ((const word *)(r + i->o[x->z]))[lane]};
+    if (!pxl_surface_contains(t, (pxl_geometry)x->geometry, at[0], at[1], at[2], x->bytes))
+        cpu_raise(w, CPU_FAULT_ADDRESS, lane, handle, "surface access of %u bytes at x = %d, outside the surface (%u x %u x %u texels)", x->bytes,
+                  (int)at[0], t->width, t->height, t->depth);
+}
+
+static void check_handles(cpu_warp *w, const char *r, const cpu_insn *i, uint32_t mask)
+{
+    typedef uint64_t wide __attribute__((may_alias));
+    const cpu_device *device = w->context->worker->device;
+    const cpu_image_insn *x = i->extra;
+    const wide *handles = (const wide *)(r + i->o[x->handle]);
+    uint64_t last = 0;
+    w->access_bytes = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        if (handles[lane] != last || last == 0) {
+            if (!cpu_texture_valid(device, handles[lane]))
+                cpu_raise(w, CPU_FAULT_HANDLE, lane, handles[lane], "no texture or surface has the handle 0x%llx",
+                          (unsigned long long)handles[lane]);
+            last = handles[lane];
+        }
+        if (x->trap)
+            check_surface(w, r, i, lane, last);
+    }
+}
+
+static void trace(cpu_warp *w, const char *r, const cpu_insn *i, uint32_t mask)
+{
+    static const uint8_t bytes[CPU_CLASSES] = {1, 2, 4, 8, 0};
+    const cpu_launch *launch = w->context->worker->job->launch;
+    const cpu_code *code = w->frame->code;
+    const ptx_insn *insn = &code->function->insns[i->ptx];
+    ptx_value values[ISA_MAX_ELEMS];
+    cpu_trace_value results[ISA_MAX_ELEMS];
+    /* Types come from the PTX where the destinations are the meaning's own. */
+    isa_elem elems[ISA_MAX_ELEMS];
+    uint32_t n = i->kind <= CPU_K_TEXTURE && insn->meaning ? isa_signature(insn->form, &insn->tuple, elems) : 0;
+    (void)values;
+    for (uint32_t k = 0; k < i->ndst; k++) {
+        cpu_dst d = i->dst[k];
+        static const ptx_type untyped[CPU_CLASSES] = {PTX_TYPE_B8, PTX_TYPE_B16, PTX_TYPE_B32, PTX_TYPE_B64, PTX_TYPE_PRED};
+        ptx_type type = d.operand < n && i->n == n ? elems[d.operand].type : untyped[d.class];
+        results[k] = (cpu_trace_value){type, bytes[d.class], r + i->o[d.operand]};
+    }
+    cpu_trace_event event = {.function = code->function, .insn = insn, .warp = w->index, .mask = mask, .nresults = i->ndst,
+                             .results = results};
+    for (uint32_t k = 0; k < 3; k++)
+        event.block[k] = w->context->block[k];
+    launch->trace(launch->trace_user, &event);
+}
+
+/* The lanes of the split that are not in `mask` go on behind instruction `pc`; the split keeps `mask`. */
+static void leave_behind(cpu_warp *w, cpu_split *split, uint32_t mask, uint32_t pc)
+{
+    uint32_t rest = split->mask & ~mask;
+    split->mask = mask;
+    if (rest)
+        cpu_split_add(w, split->frame, pc + 1, rest, split->round);
+}
+
+static void run_jump_table(cpu_warp *w, cpu_split *split, const char *r, const cpu_insn *i, uint32_t mask)
+{
+    const cpu_jump_table *table = i->extra;
+    const word *index = (const word *)(r + i->o[0]);
+    while (mask) {
+        uint32_t lane = (uint32_t)__builtin_ctz(mask), value = index[lane], same = 0;
+        if (value >= table->count)
+            cpu_raise(w, CPU_FAULT_CALL, lane, 0, "brx.idx index %u, but its list has %u labels", value, table->count);
+        for (uint32_t rest = mask; rest; rest &= rest - 1)
+            if (index[__builtin_ctz(rest)] == value)
+                same |= rest & -rest;
+        mask &= ~same;
+        if (mask == 0) {
+            split->mask = same;
+            split->pc = table->targets[value];
+        } else
+            cpu_split_add(w, split->frame, table->targets[value], same, split->round);
+    }
+}
+
+static void run_exit(cpu_warp *w, cpu_split *split)
+{
+    uint32_t mask = split->mask;
+    cpu_frame *frame = split->frame;
+    w->alive &= ~mask;
+    cpu_split_remove(w, w->current);
+    cpu_call_exit(w, frame, mask);
+    cpu_barriers_recheck(w->context);
+}
+
+INLINE cpu_outcome run(cpu_warp *w, const bool traced)
+{
+    cpu_split *split;
+    const cpu_insn *base, *i, *stop;
+    char *r;
+    uint32_t mask, m, pc;
+    bool full;
+
+choose:
+    if (w->nsplits == 0)
+        return CPU_RAN_DONE;
+    if (!cpu_split_choose(w))
+        return CPU_RAN_BLOCKED;
+enter:
+    split = &w->splits[w->current];
+    w->frame = split->frame;
+    w->mask = mask = split->mask;
+    full = mask == w->alive;
+    r = split->frame->r;
+    base = split->frame->code->insns;
+    i = base + split->pc;
+    pc = w->nsplits > 1 ? cpu_split_stop(w) : UINT32_MAX;
+    stop = base + (pc != UINT32_MAX ? pc : split->frame->code->ninsns + 1);
+    *(word *)(r + CPU_EXEC_SLOT) = mask;
+
+    for (;;) {
+        if (i == stop) {
+            split->pc = (uint32_t)(i - base);
+            cpu_split_merge(w);
+            goto enter;
+        }
+        switch ((cpu_kind)i->kind) {
+        case CPU_K_PLAIN: {
+            uint32_t n = i->run < (uint64_t)(stop - i) ? i->run : (uint32_t)(stop - i);
+            const cpu_insn *end = i + (traced ? 1 : n);
+            if (full)
+                do
+                    i->fn.handler(r, i->o);
+                while (++i != end);
+            else
+                do
+                    run_masked(w, r, i, mask);
+                while (++i != end);
+            if (traced)
+                trace(w, r, i - 1, mask);
+            continue;
+        }
+        case CPU_K_GUARDED:
+            m = guard_mask(r, i, mask);
+            if (m) {
+                run_guarded(w, r, i, m);
+                if (traced)
+                    trace(w, r, i, m);
+            }
+            i++;
+            continue;
+        case CPU_K_TEXTURE:
+            m = guard_mask(r, i, mask);
+            if (m) {
+                w->at = i;
+                check_handles(w, r, i, m);
+                run_guarded(w, r, i, m);
+                if (traced)
+                    trace(w, r, i, m);
+            }
+            i++;
+            continue;
+        case CPU_K_COLLECTIVE:
+        case CPU_K_ALIGNED_OP: {
+            m = guard_mask(r, i, mask);
+            if (m == 0) {
+                i++;
+                continue;
+            }
+            uint32_t need = m == w->alive ? m : cpu_collective_members(r, i, m, w->alive);
+            if (need & ~m) {
+                leave_behind(w, split, m, (uint32_t)(i - base));
+                split->pc = (uint32_t)(i - base);
+                split->state = CPU_S_SYNC;
+                split->need = need;
+                goto choose;
+            }
+            w->at = i;
+            if (i->kind == CPU_K_COLLECTIVE)
+                cpu_collective_run(w, r, i, m);
+            else
+                i->fn.op(w, i, m);
+            if (traced)
+                trace(w, r, i, m);
+            i++;
+            continue;
+        }
+        case CPU_K_OP:
+            m = guard_mask(r, i, mask);
+            if (m) {
+                w->at = i;
+                w->quantum -= i->cost;
+                w->polls += i->cost;
+                i->fn.op(w, i, m);
+                if (traced)
+                    trace(w, r, i, m);
+            }
+            i++;
+            continue;
+        case CPU_K_BRANCH:
+            m = guard_mask(r, i, mask);
+            if (traced)
+                trace(w, r, i, m);
+            if (m == 0) {
+                i++;
+                continue;
+            }
+            pc = (uint32_t)(i - base);
+            if (m != mask)
+                leave_behind(w, split, m, pc);
+            if (i->target <= pc) {
+                split->pc = i->target;
+                if (--w->quantum < 0)
+                    goto expire;
+                /* The split stood lowest and now stands lower still: only its stop changes. */
+                if (m == mask && w->nsplits > 1)
+                    goto enter;
+            }
+            if (w->nsplits == 1 || (m == mask && base + i->target <= stop)) {
+                i = base + i->target;
+                continue;
+            }
+            split->pc = i->target;
+            goto choose;
+        case CPU_K_BRX:
+            m = guard_mask(r, i, mask);
+            if (m == 0) {
+                i++;
+                continue;
+            }
+            w->at = i;
+            leave_behind(w, split, m, (uint32_t)(i - base));
+            run_jump_table(w, split, r, i, m);
+            if (--w->quantum < 0)
+                goto expire;
+            goto choose;
+        case CPU_K_CALL: {
+            const cpu_call *call = i->extra;
+            m = guard_mask(r, i, mask);
+            if (m == 0) {
+                i++;
+                continue;
+            }
+            w->at = i;
+            if (traced)
+                trace(w, r, i, m);
+            if (call->builtin) {
+                cpu_builtin_call(w, i, m);
+                i++;
+                continue;
+            }
+            pc = (uint32_t)(i - base);
+            leave_behind(w, split, m, pc);
+            const cpu_code *callee = cpu_call_target(w, i, &m);
+            if (m != split->mask) {
+                /* Lanes that call something else do so when these have returned. */
+                uint32_t others = split->mask & ~m;
+                split->mask = m;
+                split->pc = pc + 1;
+                cpu_split_add(w, split->frame, pc, others, split->round);
+            }
+            split->pc = pc + 1;
+            if (callee)
+                cpu_call_enter(w, i, callee);
+            if (--w->quantum < 0)
+                goto expire;
+            goto choose;
+        }
+        case CPU_K_RET:
+        case CPU_K_END:
+        case CPU_K_EXIT:
+            m = guard_mask(r, i, mask);
+            if (m == 0) {
+                i++;
+                continue;
+            }
+            if (traced && i->kind != CPU_K_END)
+                trace(w, r, i, m);
+            w->at = i;
+            leave_behind(w, split, m, (uint32_t)(i - base));
+            if (i->kind == CPU_K_EXIT || split->frame->depth == 0)
+                run_exit(w, split);
+            else
+                cpu_call_return(w);
+            goto choose;
+        case CPU_K_TRAP:
+            m = guard_mask(r, i, mask);
+            if (m) {
+                w->at = i;
+                cpu_raise(w, CPU_FAULT_TRAP, (uint32_t)__builtin_ctz(m), 0, "the kernel executed a trap");
+            }
+            i++;
+            continue;
+        case CPU_K_BARRIER:
+            m = guard_mask(r, i, mask);
+            if (m == 0) {
+                i++;
+                continue;
+            }
+            w->at = i;
+            leave_behind(w, split, m, (uint32_t)(i - base));
+            split->pc = (uint32_t)(i - base) + 1;
+            cpu_barrier_arrive(w, i);
+            if (traced)
+                trace(w, r, i, m);
+            goto choose;
+        case CPU_K_WARP_SYNC: {
+            m = guard_mask(r, i, mask);
+            if (m == 0) {
+                i++;
+                continue;
+            }
+            uint32_t need = m == w->alive ? m : cpu_collective_members(r, i, m, w->alive);
+            if ((need & ~m) == 0) {
+                i++;
+                continue;
+            }
+            leave_behind(w, split, m, (uint32_t)(i - base));
+            split->pc = (uint32_t)(i - base) + 1;
+            split->state = CPU_S_WARP_SYNC;
+            split->need = need;
+            goto choose;
+        }
+        case CPU_K_YIELD:
+            i++;
+            w->polls++;
+            split->pc = (uint32_t)(i - base);
+            goto expire;
+        }
+    }
+
+expire:
+    if (w->nsplits > 1) {
+        w->splits[w->current].round++;
+        /* What spins may wait for lanes that stand in a collective. */
+        cpu_collective_meet(w);
+    }
+    return CPU_RAN_YIELDED;
+}
+
+cpu_outcome cpu_warp_run(cpu_warp *w)
+{
+    return run(w, false);
+}
+
+cpu_outcome cpu_warp_run_traced(cpu_warp *w)
+{
+    return run(w, true);
+}
