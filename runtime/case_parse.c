@@ -1,0 +1,496 @@
+/* case_parse.c - a case file's text becomes a case_file. Everything that the text alone can tell is checked here. */
+#include "runtime/case_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_CASE_BYTES = 16 << 20, MAX_LIST = 4096 };
+
+static const struct {
+    const char *name;
+    pxb_status status;
+} faults[] = {
+    {"illegal_address", PXB_FAULT_ADDRESS},
+    {"misaligned_address", PXB_FAULT_MISALIGNED},
+    {"trap", PXB_FAULT_TRAP},
+    {"barrier_deadlock", PXB_FAULT_DEADLOCK},
+    {"timeout", PXB_FAULT_TIMEOUT},
+    {"stack", PXB_FAULT_STACK},
+    {"call", PXB_FAULT_CALL},
+    {"handle", PXB_FAULT_HANDLE},
+};
+
+const char *case_fault_name(pxb_status status)
+{
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (faults[i].status == status)
+            return faults[i].name;
+    return NULL;
+}
+
+bool case_fault_from_name(const char *name, pxb_status *out)
+{
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        if (strcmp(faults[i].name, name) == 0) {
+            *out = faults[i].status;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Texel formats in the order of pxb_texel. */
+static const rt_dtype texel_dtypes[] = {RT_U8, RT_S8, RT_U16, RT_S16, RT_U32, RT_S32, RT_F16, RT_F32};
+enum { TEXELS = sizeof texel_dtypes / sizeof *texel_dtypes };
+_Static_assert(TEXELS == PXB_TEXEL_F32 + 1, "one dtype per texel format");
+
+bool case_texel_of_dtype(rt_dtype dtype, pxb_texel *out)
+{
+    for (int i = 0; i < TEXELS; i++) {
+        if (texel_dtypes[i] == dtype) {
+            *out = (pxb_texel)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool case_texel_from_name(const char *name, pxb_texel *out)
+{
+    rt_dtype dtype;
+    return rt_dtype_from_name(name, strlen(name), &dtype) && case_texel_of_dtype(dtype, out);
+}
+
+const char *case_array_kind_name(case_array_kind kind)
+{
+    static const char *const names[] = {"buffer", "texture", "surface", "global"};
+    return names[kind];
+}
+
+const case_array *case_find(const case_file *file, case_array_kind kind, const char *name)
+{
+    for (uint32_t i = 0; i < file->narrays; i++)
+        if (file->arrays[i].kind == kind && strcmp(file->arrays[i].name, name) == 0)
+            return &file->arrays[i];
+    return NULL;
+}
+
+/* Index of a string member among names; *out is left alone when the key is absent. */
+static pxb_status choice(const case_parser *p, const case_node *n, const char *const *names, const char *what, int *out)
+{
+    const char *text = NULL;
+    if (!n->json)
+        return PXB_OK;
+    pxb_status status = case_string(p, n, &text);
+    if (status)
+        return status;
+    for (int i = 0; names[i]; i++) {
+        if (strcmp(names[i], text) == 0) {
+            *out = i;
+            return PXB_OK;
+        }
+    }
+    return case_fail(p, n, "\"%.40s\" is no %s", text, what);
+}
+
+/* ------------------------------------------------------------ arrays */
+
+static const char *const address_names[] = {"wrap", "clamp", "mirror", "border", NULL};
+static const char *const filter_names[] = {"point", "linear", NULL};
+static const char *const read_names[] = {"element", "normalized_float", NULL};
+
+static pxb_status parse_address_modes(const case_parser *p, const case_node *n, pxb_sampler *s)
+{
+    int mode = PXB_ADDRESS_CLAMP;
+    pxb_status status = PXB_OK;
+    if (!json_is_array(n->json)) {
+        status = choice(p, n, address_names, "address mode: wrap, clamp, mirror, border", &mode);
+        for (int i = 0; i < 3; i++)
+            s->address[i] = (pxb_address_mode)mode;
+        return status;
+    }
+    if (json_array_size(n->json) < 1 || json_array_size(n->json) > 3)
+        return case_fail(p, n, "1 to 3 address modes are wanted, one per dimension");
+    for (int i = 0; i < 3 && !status; i++) {
+        case_node e = case_element(n, (size_t)i);
+        status = choice(p, &e, address_names, "address mode: wrap, clamp, mirror, border", &mode);
+        s->address[i] = (pxb_address_mode)mode; /* the last one also for the dimensions that follow */
+    }
+    return status;
+}
+
+static pxb_status parse_sampling(const case_parser *p, const case_node *n, case_array *out)
+{
+    case_node format = case_member(n, "format"), address = case_member(n, "address"), filter = case_member(n, "filter");
+    case_node normalized = case_member(n, "normalized_coords"), read = case_member(n, "read");
+    int filter_mode = PXB_FILTER_POINT, read_mode = PXB_READ_ELEMENT;
+    pxb_status status = PXB_OK;
+    if (format.json) {
+        const char *name = NULL;
+        status = case_string(p, &format, &name);
+        if (!status && !case_texel_from_name(name, &out->format))
+            status = case_fail(p, &format, "\"%.40s\" is no texel format: u8 s8 u16 s16 u32 s32 f16 f32", name);
+        out->has_format = true;
+    }
+    if (!status)
+        status = parse_address_modes(p, &address, &out->sampler);
+    if (!status)
+        status = choice(p, &filter, filter_names, "filter: point, linear", &filter_mode);
+    if (!status)
+        status = choice(p, &read, read_names, "read mode: element, normalized_float", &read_mode);
+    if (!status && normalized.json)
+        status = case_bool(p, &normalized, &out->sampler.normalized_coords);
+    out->sampler.filter = (pxb_filter)filter_mode;
+    out->sampler.read = (pxb_read_mode)read_mode;
+    return status;
+}
+
+static pxb_status parse_array(const case_parser *p, const case_node *n, case_array *out)
+{
+    static const char *const texture_keys[] = {"npy",   "npz",    "member", "raw",     "png",    "random",
+                                               "zeros", "values", "format", "address", "filter", "normalized_coords",
+                                               "read",  NULL};
+    pxb_status status = case_want(p, n, JSON_OBJECT, "an object");
+    if (!status)
+        status = case_check_keys(p, n, out->kind == CASE_TEXTURE ? texture_keys : case_source_keys);
+    if (!status)
+        status = case_parse_source(p, n, &out->source);
+    if (!status && out->kind == CASE_TEXTURE)
+        status = parse_sampling(p, n, out);
+    return status;
+}
+
+static pxb_status parse_arrays(const case_parser *p, const case_node *root)
+{
+    static const char *const sections[] = {"buffers", "textures", "surfaces", "globals"};
+    size_t total = 0;
+    for (int k = CASE_BUFFER; k <= CASE_GLOBAL; k++) {
+        case_node section = case_member(root, sections[k]);
+        pxb_status status = section.json ? case_want(p, &section, JSON_OBJECT, "an object of named arrays") : PXB_OK;
+        if (status)
+            return status;
+        total += json_object_size(section.json);
+    }
+    case_array *arrays = rt_pool_alloc(p->pool, total, sizeof *arrays);
+    if (!arrays)
+        return rt_no_memory(p->ctx);
+    p->file->arrays = arrays;
+    for (int k = CASE_BUFFER; k <= CASE_GLOBAL; k++) {
+        case_node section = case_member(root, sections[k]);
+        const char *key;
+        json_t *value;
+        json_object_foreach(section.json, key, value)
+        {
+            case_node n = {{&section.step, key, 0}, value};
+            case_array *a = &arrays[p->file->narrays];
+            a->kind = (case_array_kind)k;
+            a->name = rt_pool_strdup(p->pool, key);
+            if (!a->name)
+                return rt_no_memory(p->ctx);
+            pxb_status status = parse_array(p, &n, a);
+            if (status)
+                return status;
+            p->file->narrays++;
+        }
+    }
+    return PXB_OK;
+}
+
+/* ------------------------------------------------------------ launches */
+
+static pxb_status parse_extent(const case_parser *p, const case_node *n, uint32_t out[3])
+{
+    pxb_status status = case_want(p, n, JSON_ARRAY, "a list of 1 to 3 numbers");
+    if (status)
+        return status;
+    if (json_array_size(n->json) < 1 || json_array_size(n->json) > 3)
+        return case_fail(p, n, "a list of 1 to 3 numbers is wanted here");
+    for (size_t i = 0; i < 3; i++) {
+        case_node e = case_element(n, i);
+        uint64_t v = 1;
+        status = e.json ? case_unsigned(p, &e, 0x7fffffff, &v) : PXB_OK;
+        if (status)
+            return status;
+        if (v == 0)
+            return case_fail(p, &e, "an extent must be at least 1");
+        out[i] = (uint32_t)v;
+    }
+    return PXB_OK;
+}
+
+static pxb_status parse_launch(const case_parser *p, const case_node *n, case_launch *out)
+{
+    case_node entry = case_member(n, "entry"), grid = case_member(n, "grid"), block = case_member(n, "block");
+    case_node shared = case_member(n, "shared"), params = case_member(n, "params");
+    uint64_t bytes = 0;
+    pxb_status status = case_string(p, &entry, &out->entry);
+    if (!status)
+        status = parse_extent(p, &grid, out->grid);
+    if (!status)
+        status = parse_extent(p, &block, out->block);
+    if (!status && shared.json)
+        status = case_unsigned(p, &shared, UINT32_MAX, &bytes);
+    if (!status)
+        status = case_parse_params(p, &params, out);
+    out->shared = (uint32_t)bytes;
+    case_position(p, &entry, &out->line, &out->column);
+    return status;
+}
+
+static pxb_status parse_launches(const case_parser *p, const case_node *root)
+{
+    static const char *const single[] = {"entry", "grid", "block", "shared", "params", NULL};
+    static const char *const keys[] = {"entry", "grid", "block", "shared", "params", NULL};
+    case_node list = case_member(root, "launches");
+    size_t count = 1;
+    if (list.json) {
+        for (int i = 0; single[i]; i++) {
+            case_node n = case_member(root, single[i]);
+            if (n.json)
+                return case_fail(p, &n, "\"%s\" stands either here or in \"launches\"", single[i]);
+        }
+        pxb_status status = case_want(p, &list, JSON_ARRAY, "a list of launches");
+        if (status)
+            return status;
+        count = json_array_size(list.json);
+        if (count < 1 || count > MAX_LIST)
+            return case_fail(p, &list, "1 to %d launches are possible", MAX_LIST);
+    }
+    case_launch *launches = rt_pool_alloc(p->pool, count, sizeof *launches);
+    if (!launches)
+        return rt_no_memory(p->ctx);
+    p->file->launches = launches;
+    p->file->nlaunches = (uint32_t)count;
+    if (!list.json)
+        return parse_launch(p, root, &launches[0]);
+    for (size_t i = 0; i < count; i++) {
+        case_node n = case_element(&list, i);
+        pxb_status status = case_want(p, &n, JSON_OBJECT, "an object");
+        if (!status)
+            status = case_check_keys(p, &n, keys);
+        if (!status)
+            status = parse_launch(p, &n, &launches[i]);
+        if (status)
+            return status;
+    }
+    return PXB_OK;
+}
+
+/* ------------------------------------------------------------ expectations */
+
+static pxb_status parse_tolerance(const case_parser *p, const case_node *n, rt_tolerance *out)
+{
+    static const char *const keys[] = {"ulp", "abs", "rel", NULL};
+    case_node ulp = case_member(n, "ulp"), abs = case_member(n, "abs"), rel = case_member(n, "rel");
+    if (!n->json)
+        return PXB_OK;
+    pxb_status status = case_want(p, n, JSON_OBJECT, "an object");
+    if (!status)
+        status = case_check_keys(p, n, keys);
+    if (status)
+        return status;
+    if (ulp.json && (abs.json || rel.json))
+        return case_fail(p, n, "either ulp, or abs and rel");
+    if (ulp.json) {
+        status = case_unsigned(p, &ulp, INT64_MAX, &out->ulp);
+        out->kind = out->ulp ? RT_ULP : RT_EXACT;
+        return status;
+    }
+    out->kind = abs.json || rel.json ? RT_ABS_REL : RT_EXACT;
+    if (abs.json)
+        status = case_real(p, &abs, &out->abs);
+    if (!status && rel.json)
+        status = case_real(p, &rel, &out->rel);
+    if (!status && (out->abs < 0 || out->rel < 0))
+        status = case_fail(p, n, "a tolerance is not negative");
+    return status;
+}
+
+static pxb_status parse_expected_array(const case_parser *p, const case_node *n, case_expect *out)
+{
+    static const char *const formats[] = {"", "bf16", "e4m3", "e5m2", NULL};
+    case_node tolerance = case_member(n, "tolerance"), as = case_member(n, "as");
+    case_node buffer = case_member(n, "buffer"), surface = case_member(n, "surface"), global = case_member(n, "global");
+    case_node *at = buffer.json ? &buffer : surface.json ? &surface : &global;
+    const char *name = NULL;
+    int format = 0;
+    out->kind = CASE_EXPECT_ARRAY;
+    pxb_status status = case_string(p, at, &name);
+    if (status)
+        return status;
+    if (at == &global)
+        out->global = name;
+    else
+        out->array = case_find(p->file, at == &buffer ? CASE_BUFFER : CASE_SURFACE, name);
+    if (!out->global && !out->array)
+        return case_fail(p, at, "there is no %s \"%.80s\" in this case", at->step.key, name);
+    status = case_parse_source(p, n, &out->source);
+    if (!status)
+        status = parse_tolerance(p, &tolerance, &out->tolerance);
+    if (!status)
+        status = choice(p, &as, formats, "format: bf16, e4m3, e5m2", &format);
+    if (!status && as.json && format == 0)
+        status = case_fail(p, &as, "\"\" is no format: bf16, e4m3, e5m2");
+    out->format = (rt_format)format;
+    return status;
+}
+
+static pxb_status parse_expect(const case_parser *p, const case_node *n, case_expect *out)
+{
+    static const char *const array_keys[] = {"buffer", "surface", "global", "npy",    "npz",       "member", "raw",
+                                             "png",    "random",  "zeros",  "values", "tolerance", "as",     NULL};
+    static const char *const alone[] = {"printf", "printf_sorted_lines", "fault", NULL};
+    pxb_status status = case_want(p, n, JSON_OBJECT, "an object");
+    if (status)
+        return status;
+    int subjects = 0;
+    for (int i = 0; i < 3; i++)
+        subjects += json_object_get(n->json, array_keys[i]) != NULL;
+    for (int i = 0; alone[i]; i++)
+        subjects += json_object_get(n->json, alone[i]) != NULL;
+    if (subjects != 1)
+        return case_fail(
+            p, n,
+            "exactly one of buffer, surface, global, printf, printf_sorted_lines and fault is wanted here, not %d",
+            subjects);
+    case_position(p, n, &out->line, &out->column);
+    case_node exact = case_member(n, alone[0]), sorted = case_member(n, alone[1]), fault = case_member(n, alone[2]);
+    if (!exact.json && !sorted.json && !fault.json) {
+        status = case_check_keys(p, n, array_keys);
+        return status ? status : parse_expected_array(p, n, out);
+    }
+    status = case_check_keys(p, n, alone);
+    if (!status)
+        status = case_string(p, exact.json ? &exact : sorted.json ? &sorted : &fault, &out->text);
+    out->kind = exact.json ? CASE_EXPECT_PRINTF : sorted.json ? CASE_EXPECT_PRINTF_SORTED : CASE_EXPECT_FAULT;
+    if (!status && fault.json && !case_fault_from_name(out->text, &out->fault))
+        status = case_fail(p, &fault,
+                           "\"%.40s\" is no fault: trap, illegal_address, misaligned_address, barrier_deadlock, "
+                           "timeout, stack, call, handle",
+                           out->text);
+    return status;
+}
+
+static pxb_status parse_expects(const case_parser *p, const case_node *root)
+{
+    case_node list = case_member(root, "expect");
+    if (!list.json)
+        return PXB_OK;
+    pxb_status status = case_want(p, &list, JSON_ARRAY, "a list of expectations");
+    if (status)
+        return status;
+    size_t count = json_array_size(list.json);
+    if (count > MAX_LIST)
+        return case_fail(p, &list, "at most %d expectations are possible", MAX_LIST);
+    case_expect *expects = rt_pool_alloc(p->pool, count, sizeof *expects);
+    if (!expects)
+        return rt_no_memory(p->ctx);
+    p->file->expects = expects;
+    p->file->nexpects = (uint32_t)count;
+    for (size_t i = 0; i < count && !status; i++) {
+        case_node n = case_element(&list, i);
+        status = parse_expect(p, &n, &expects[i]);
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------ the whole */
+
+static pxb_status parse_root(const case_parser *p, const case_node *root)
+{
+    static const char *const keys[] = {"ptxbridge_case", "description", "ptx",       "entry",      "grid",
+                                       "block",          "shared",      "mma_model", "timeout_ms", "buffers",
+                                       "textures",       "surfaces",    "params",    "globals",    "expect",
+                                       "launches",       NULL};
+    case_node version = case_member(root, "ptxbridge_case"), description = case_member(root, "description");
+    case_node ptx = case_member(root, "ptx"), model = case_member(root, "mma_model"),
+              timeout = case_member(root, "timeout_ms");
+    uint64_t number = 0;
+    pxb_status status = case_want(p, root, JSON_OBJECT, "an object");
+    /* The version first: a later format may well have keys that are unknown here. */
+    if (!status)
+        status = case_unsigned(p, &version, INT32_MAX, &number);
+    if (!status && number != 1)
+        status = case_fail(p, &version, "version %u of the format is not known; this program reads version 1",
+                           (unsigned)number);
+    if (!status)
+        status = case_check_keys(p, root, keys);
+    if (!status && description.json)
+        status = case_string(p, &description, &p->file->description);
+    if (!status)
+        status = case_path(p, &ptx, &p->file->ptx);
+    if (!status && model.json) {
+        const char *name = NULL;
+        status = case_string(p, &model, &name);
+        if (!status && !pxb_mma_model_from_name(name, &p->file->model))
+            status = case_fail(p, &model,
+                               "\"%.40s\" is no mma model: ada, hopper, blackwell, ampere, turing, volta, ieee", name);
+        p->file->has_model = true;
+    }
+    number = 0;
+    if (!status && timeout.json)
+        status = case_unsigned(p, &timeout, UINT32_MAX, &number);
+    p->file->timeout_ms = (uint32_t)number;
+    if (!status)
+        status = parse_arrays(p, root);
+    if (!status)
+        status = parse_launches(p, root);
+    return status ? status : parse_expects(p, root);
+}
+
+static char *folder_of(rt_pool *pool, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return rt_pool_printf(pool, "%.*s", slash ? (int)(slash - path + 1) : 0, path);
+}
+
+static pxb_status parse_text(pxb_context *ctx, case_file *file, const char *text, size_t length)
+{
+    json_error_t error;
+    json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    if (!json)
+        return rt_fail_at(ctx, PXB_BAD_INPUT, file->path, error.line > 0 ? (uint32_t)error.line : 0,
+                          error.column > 0 ? (uint32_t)error.column : 0, "%s", error.text);
+    case_parser p = {.ctx = ctx, .path = file->path, .text = text, .length = length, .file = file, .pool = &file->pool};
+    p.folder = folder_of(&file->pool, file->path);
+    case_node root = {{0}, json};
+    pxb_status status = p.folder ? parse_root(&p, &root) : rt_no_memory(ctx);
+    json_decref(json);
+    return status;
+}
+
+pxb_status case_parse(pxb_context *ctx, const char *path, const char *text, size_t length, case_file **out)
+{
+    *out = NULL;
+    case_file *file = calloc(1, sizeof *file);
+    if (!file)
+        return rt_no_memory(ctx);
+    file->path = rt_pool_strdup(&file->pool, path);
+    pxb_status status = file->path ? parse_text(ctx, file, text, length) : rt_no_memory(ctx);
+    if (status) {
+        case_free(file);
+        return status;
+    }
+    *out = file;
+    return PXB_OK;
+}
+
+pxb_status case_read(pxb_context *ctx, const char *path, case_file **out)
+{
+    char *text;
+    size_t length;
+    *out = NULL;
+    pxb_status status = rt_read_file(ctx, path, MAX_CASE_BYTES, &text, &length);
+    if (!status)
+        status = case_parse(ctx, path, text, length, out);
+    free(text);
+    return status;
+}
+
+void case_free(case_file *file)
+{
+    if (!file)
+        return;
+    rt_pool_free(&file->pool);
+    free(file);
+}

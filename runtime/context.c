@@ -1,0 +1,263 @@
+/* context.c - contexts, the last error, and names of statuses.
+ *
+ * An error keeps copies of all its strings, so that it outlives the module or file that it is about.
+ * If there is no memory for a copy, a static message stands in: an error is never lost.
+ */
+#include "runtime/internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "runtime/device.h"
+#include "runtime/module.h"
+
+enum { STRING_MESSAGE, STRING_REASON, STRING_FILE, STRING_KERNEL, STRING_INSTRUCTION, STRING_COUNT };
+
+#define STRINGIFY(x) #x
+#define VERSION(a, b, c) STRINGIFY(a) "." STRINGIFY(b) "." STRINGIFY(c)
+
+const char *pxb_version(void)
+{
+    return VERSION(PXB_VERSION_MAJOR, PXB_VERSION_MINOR, PXB_VERSION_PATCH);
+}
+
+const char *pxb_status_name(pxb_status status)
+{
+    switch (status) {
+    case PXB_OK: return "ok";
+    case PXB_NO: return "no";
+    case PXB_BAD_ARGUMENT: return "bad argument";
+    case PXB_BAD_INPUT: return "bad input";
+    case PXB_NO_PTX: return "no PTX";
+    case PXB_UNSUPPORTED: return "unsupported";
+    case PXB_NOT_FOUND: return "not found";
+    case PXB_NO_DEVICE: return "no device";
+    case PXB_OUT_OF_MEMORY: return "out of memory";
+    case PXB_IO: return "input/output error";
+    case PXB_INTERNAL: return "internal error";
+    case PXB_FAULT_ADDRESS: return "illegal address";
+    case PXB_FAULT_MISALIGNED: return "misaligned address";
+    case PXB_FAULT_TRAP: return "trap";
+    case PXB_FAULT_DEADLOCK: return "barrier deadlock";
+    case PXB_FAULT_TIMEOUT: return "timeout";
+    case PXB_FAULT_STACK: return "stack exhausted";
+    case PXB_FAULT_CALL: return "illegal call target";
+    case PXB_FAULT_HANDLE: return "illegal texture or surface handle";
+    }
+    return "unknown status";
+}
+
+/* Names stand in the order of pxb_mma_model. */
+static const char *const mma_model_names[] = {"ada", "hopper", "blackwell", "ampere", "turing", "volta", "ieee"};
+enum { MMA_MODELS = sizeof mma_model_names / sizeof *mma_model_names };
+_Static_assert(MMA_MODELS == PXB_MMA_IEEE + 1, "one name per mma model");
+
+const char *pxb_mma_model_name(pxb_mma_model model)
+{
+    return (unsigned)model < MMA_MODELS ? mma_model_names[model] : NULL;
+}
+
+bool pxb_mma_model_from_name(const char *name, pxb_mma_model *out)
+{
+    for (unsigned i = 0; name && i < MMA_MODELS; i++) {
+        if (strcmp(name, mma_model_names[i]) == 0) {
+            *out = (pxb_mma_model)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t debug_flags(const char *text)
+{
+    static const struct {
+        const char *name;
+        uint32_t flag;
+    } names[] = {
+        {"parse", RT_DEBUG_PARSE}, {"decode", RT_DEBUG_DECODE},       {"run", RT_DEBUG_RUN},
+        {"cache", RT_DEBUG_CACHE}, {"translate", RT_DEBUG_TRANSLATE}, {"all", ~(uint32_t)0},
+    };
+    uint32_t flags = 0;
+    while (text && *text) {
+        size_t n = strcspn(text, ",");
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (strlen(names[i].name) == n && strncmp(text, names[i].name, n) == 0)
+                flags |= names[i].flag;
+        text += n + (text[n] == ',');
+    }
+    return flags;
+}
+
+pxb_status pxb_context_create(pxb_context **out)
+{
+    pxb_context *ctx = calloc(1, sizeof *ctx);
+    *out = ctx;
+    if (!ctx)
+        return PXB_OUT_OF_MEMORY;
+    ctx->error.message = ctx->error.reason = "";
+    ctx->array_limit = RT_ARRAY_LIMIT;
+    ctx->debug = debug_flags(getenv("PTXBRIDGE_DEBUG"));
+    return PXB_OK;
+}
+
+void pxb_context_destroy(pxb_context *context)
+{
+    if (!context)
+        return;
+    while (context->modules)
+        pxb_module_free(context->modules);
+    while (context->devices)
+        pxb_device_close(context->devices);
+    for (int i = 0; i < STRING_COUNT; i++)
+        free(context->strings[i]);
+    free(context->cache_path);
+    free(context);
+}
+
+const pxb_error *pxb_last_error(const pxb_context *context)
+{
+    return &context->error;
+}
+
+/* ------------------------------------------------------------ the failing road */
+
+static char *copy(const char *text)
+{
+    return text ? strdup(text) : NULL;
+}
+
+/* "file:line:column: error: reason" and, for a kernel's fault, lines that say where it happened. */
+static char *compose(const pxb_error *e)
+{
+    char where[64] = "", text[4096];
+    if (e->line && e->column)
+        snprintf(where, sizeof where, ":%u:%u", e->line, e->column);
+    else if (e->line)
+        snprintf(where, sizeof where, ":%u", e->line);
+    int n = snprintf(text, sizeof text, "%s%s%s%s", e->file ? e->file : "", e->file ? where : "",
+                     e->file ? ": error: " : "", e->reason ? e->reason : pxb_status_name(e->status));
+    size_t used = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+    if (e->kernel)
+        used += (size_t)snprintf(text + used, sizeof text - used, "\n  in kernel %.200s", e->kernel);
+    if (e->has_thread && used < sizeof text)
+        used += (size_t)snprintf(text + used, sizeof text - used, ", block (%u,%u,%u), thread (%u,%u,%u)", e->block[0],
+                                 e->block[1], e->block[2], e->thread[0], e->thread[1], e->thread[2]);
+    if (e->has_address && used < sizeof text)
+        used += (size_t)snprintf(text + used, sizeof text - used, ", address 0x%llx", (unsigned long long)e->address);
+    if (e->instruction && used < sizeof text)
+        snprintf(text + used, sizeof text - used, "\n  at: %s", e->instruction);
+    return strdup(text);
+}
+
+pxb_status rt_fail_with(pxb_context *ctx, const pxb_error *e)
+{
+    /* Copies first: e may point into the error that is replaced. */
+    char *strings[STRING_COUNT] = {
+        e->message ? copy(e->message) : compose(e),
+        copy(e->reason ? e->reason : e->message),
+        copy(e->file),
+        copy(e->kernel),
+        copy(e->instruction),
+    };
+    pxb_error next = *e;
+    for (int i = 0; i < STRING_COUNT; i++) {
+        free(ctx->strings[i]);
+        ctx->strings[i] = strings[i];
+    }
+    next.message = strings[STRING_MESSAGE] ? strings[STRING_MESSAGE] : pxb_status_name(e->status);
+    next.reason = strings[STRING_REASON] ? strings[STRING_REASON] : next.message;
+    next.file = strings[STRING_FILE];
+    next.kernel = strings[STRING_KERNEL];
+    next.instruction = strings[STRING_INSTRUCTION];
+    ctx->error = next;
+    return e->status;
+}
+
+static pxb_status fail_v(pxb_context *ctx, pxb_error *e, const char *format, va_list args)
+{
+    char reason[2048];
+    vsnprintf(reason, sizeof reason, format, args);
+    e->reason = reason;
+    pxb_status status = rt_fail_with(ctx, e);
+    e->reason = NULL;
+    return status;
+}
+
+pxb_status rt_fail(pxb_context *ctx, pxb_status status, const char *format, ...)
+{
+    pxb_error e = {.status = status};
+    va_list args;
+    va_start(args, format);
+    fail_v(ctx, &e, format, args);
+    va_end(args);
+    return status;
+}
+
+pxb_status rt_fail_at(pxb_context *ctx, pxb_status status, const char *file, uint32_t line, uint32_t column,
+                      const char *format, ...)
+{
+    pxb_error e = {.status = status, .file = file, .line = line, .column = column};
+    va_list args;
+    va_start(args, format);
+    fail_v(ctx, &e, format, args);
+    va_end(args);
+    return status;
+}
+
+pxb_status rt_no_memory(pxb_context *ctx)
+{
+    return rt_fail(ctx, PXB_OUT_OF_MEMORY, "out of memory");
+}
+
+pxb_status rt_status_of_reason(ptx_reason reason)
+{
+    switch (reason) {
+    case PTX_REASON_NONE: return PXB_OK;
+    case PTX_REASON_MALFORMED: return PXB_BAD_INPUT;
+    case PTX_REASON_UNSUPPORTED: return PXB_UNSUPPORTED;
+    case PTX_REASON_NO_PTX: return PXB_NO_PTX;
+    case PTX_REASON_LIMIT: return PXB_UNSUPPORTED;
+    case PTX_REASON_MEMORY: return PXB_OUT_OF_MEMORY;
+    }
+    return PXB_INTERNAL;
+}
+
+pxb_status rt_fail_diagnostic(pxb_context *ctx, const ptx_module *module, const ptx_diagnostic *d)
+{
+    char text[4096];
+    ptx_format_diagnostic(module, d, text, sizeof text);
+    for (size_t n = strlen(text); n && text[n - 1] == '\n'; n--)
+        text[n - 1] = '\0';
+    pxb_error e = {
+        .status = d->reason == PTX_REASON_NONE ? PXB_BAD_INPUT : rt_status_of_reason(d->reason),
+        .message = text,
+        .reason = d->message,
+        .file = module->file,
+        .line = d->at.line,
+        .column = d->at.column,
+        .kernel = d->function,
+    };
+    return rt_fail_with(ctx, &e);
+}
+
+/* ------------------------------------------------------------ time */
+
+double rt_now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+void rt_debug_phase(const pxb_context *ctx, uint32_t phase, const char *what, double started_ms)
+{
+    static const char *const names[] = {"parse", "decode", "run", "cache", "translate"};
+    if (!(ctx->debug & phase))
+        return;
+    int i = 0;
+    while (i < 4 && !(phase & (1u << i)))
+        i++;
+    fprintf(stderr, "ptxbridge: %s %s: %.3f ms\n", names[i], what, rt_now_ms() - started_ms);
+}

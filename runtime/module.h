@@ -1,0 +1,35 @@
+/* module.h - a module and where it is loaded (internal). */
+#ifndef RUNTIME_MODULE_H
+#define RUNTIME_MODULE_H
+
+#include "runtime/internal.h"
+
+/* A kernel that was taken, in a list of its module's residence on a device. */
+struct pxb_kernel {
+    struct rt_residence *residence;
+    const ptx_function *function;
+    void *state;               /* the device's */
+    pxb_kernel *next;
+};
+
+/* A module on one device. */
+typedef struct rt_residence {
+    pxb_device *device;
+    pxb_module *module;
+    void *state;               /* the device's */
+    pxb_kernel *kernels;
+    struct rt_residence *next; /* of the module */
+} rt_residence;
+
+struct pxb_module {
+    pxb_context *context;
+    ptx_module *ptx;
+    char *diagnostic_text;     /* last text handed out by pxb_module_diagnostic */
+    rt_residence *residences;
+    pxb_module *next;          /* of the context */
+};
+
+/* Unloads all modules from a device that is being closed. */
+void rt_modules_leave_device(pxb_device *device);
+
+#endif

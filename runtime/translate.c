@@ -1,0 +1,191 @@
+/* translate.c - pxb_translate: the translator behind the disk cache.
+ *
+ * An entry's key is BLAKE3 (LLVM's own, so that no further library is needed: without LLVM nothing is translated) over
+ * everything that the result depends on: the module's text and name, the options, LLVM's version, and the
+ * identity of this program, which is its version, its helpers' bitcode and the linker's build id. Each
+ * part is preceded by its length, so that no two lists of parts give the same bytes.
+ */
+#include "runtime/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "runtime/cache.h"
+#include "runtime/module.h"
+
+void pxb_blob_free(pxb_blob *blob)
+{
+    if (!blob)
+        return;
+    free(blob->data);
+    memset(blob, 0, sizeof *blob);
+}
+
+#if PTXBRIDGE_LLVM
+
+#include <elf.h>
+#include <link.h>
+#include <llvm-c/blake3.h>
+#include <stdio.h>
+#include "translator/translator.h"
+
+const char *pxb_translate_target(uint32_t index)
+{
+    const char *const *targets = xl_targets();
+    for (uint32_t i = 0; targets[i]; i++)
+        if (i == index)
+            return targets[i];
+    return NULL;
+}
+
+/* ------------------------------------------------------------ the key */
+
+static void feed(llvm_blake3_hasher *h, const void *data, size_t bytes)
+{
+    uint64_t length = bytes;
+    llvm_blake3_hasher_update(h, &length, sizeof length);
+    llvm_blake3_hasher_update(h, data, bytes);
+}
+
+static void feed_text(llvm_blake3_hasher *h, const char *text)
+{
+    feed(h, text ? text : "", text ? strlen(text) : 0);
+}
+
+/* Feeds the build id (ELF note NT_GNU_BUILD_ID) of the loaded object that holds this function. */
+static int feed_build_id(struct dl_phdr_info *info, size_t size, void *hasher)
+{
+    (void)size;
+    uintptr_t here = (uintptr_t)&feed_build_id;
+    bool mine = false;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + p->p_vaddr;
+        mine = mine || (p->p_type == PT_LOAD && here >= start && here - start < p->p_memsz);
+    }
+    for (int i = 0; mine && i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_NOTE)
+            feed(hasher, (const void *)(info->dlpi_addr + p->p_vaddr), p->p_memsz);
+    }
+    return mine;
+}
+
+extern const char pxl_bitcode_wave32[], pxl_bitcode_wave32_end[], pxl_bitcode_wave64[], pxl_bitcode_wave64_end[];
+
+static void make_key(const ptx_module *m, const pxb_translate_options *o, uint8_t key[RT_KEY_BYTES])
+{
+    llvm_blake3_hasher h;
+    uint32_t numbers[3] = {o->emit, o->mma_model, o->unoptimised};
+    llvm_blake3_hasher_init(&h);
+    feed_text(&h, "ptxbridge translation 1");
+    feed_text(&h, pxb_version());
+    feed_text(&h, xl_llvm_version());
+    dl_iterate_phdr(feed_build_id, &h);
+    feed(&h, pxl_bitcode_wave32, (size_t)(pxl_bitcode_wave32_end - pxl_bitcode_wave32));
+    feed(&h, pxl_bitcode_wave64, (size_t)(pxl_bitcode_wave64_end - pxl_bitcode_wave64));
+    feed_text(&h, o->target);
+    feed_text(&h, o->entry);
+    feed(&h, numbers, sizeof numbers);
+    feed_text(&h, m->file); /* stands in the output as the module's name */
+    feed(&h, m->text, m->length);
+    llvm_blake3_hasher_finalize(&h, key, RT_KEY_BYTES);
+}
+
+/* ------------------------------------------------------------ translating */
+
+static pxb_status report(pxb_module *module, const pxb_translate_options *o, const xl_result *r)
+{
+    pxb_status status = r->reason == PTX_REASON_NONE ? PXB_UNSUPPORTED : rt_status_of_reason(r->reason);
+    /* As a diagnostic, so that the source line and a caret are shown. */
+    ptx_diagnostic d = {PTX_ERROR, r->reason == PTX_REASON_NONE ? PTX_REASON_UNSUPPORTED : r->reason, r->at, o->entry,
+                        r->message};
+    if (r->at.line)
+        return rt_fail_diagnostic(module->context, module->ptx, &d);
+    return rt_fail_at(module->context, status, module->ptx->file, 0, 0, "%s", r->message);
+}
+
+static pxb_status check_options(pxb_module *module, const pxb_translate_options *o)
+{
+    pxb_context *ctx = module->context;
+    char known[1024] = "";
+    if (o->struct_size != sizeof *o || !o->target || (unsigned)o->emit > PXB_EMIT_OBJECT ||
+        !pxb_mma_model_name(o->mma_model))
+        return rt_fail(ctx, PXB_BAD_ARGUMENT,
+                       "bad translation options; start from PXB_TRANSLATE_OPTIONS_INIT and set a target");
+    for (uint32_t i = 0; pxb_translate_target(i); i++) {
+        if (strcmp(pxb_translate_target(i), o->target) == 0)
+            break;
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", pxb_translate_target(i));
+        if (!pxb_translate_target(i + 1))
+            return rt_fail(ctx, PXB_UNSUPPORTED, "unknown target \"%.40s\"; known: %s", o->target, known);
+    }
+    if (!o->entry)
+        return PXB_OK;
+    const ptx_function *f = ptx_find_function(module->ptx, o->entry);
+    if (!f || !f->is_entry || f->is_declaration)
+        return rt_fail_at(ctx, PXB_NOT_FOUND, module->ptx->file, 0, 0, "there is no entry \"%.200s\"", o->entry);
+    if (f->broken != PTX_REASON_NONE && f->why)
+        return rt_fail_diagnostic(ctx, module->ptx, f->why);
+    return PXB_OK;
+}
+
+static void keep(pxb_module *module, const pxb_translate_options *o, const uint8_t key[RT_KEY_BYTES],
+                 const pxb_blob *blob)
+{
+    static const char *const kinds[] = {"llvm", "asm", "obj"};
+    char label[256];
+    const char *file = module->ptx->file ? module->ptx->file : "", *slash = strrchr(file, '/');
+    snprintf(label, sizeof label, "%s %s %.80s %.80s", o->target, kinds[o->emit], slash ? slash + 1 : file,
+             o->entry ? o->entry : "");
+    rt_cache_put(module->context, key, label, blob->data, blob->bytes);
+}
+
+pxb_status pxb_translate(pxb_module *module, const pxb_translate_options *options, pxb_blob *out)
+{
+    memset(out, 0, sizeof *out);
+    pxb_status status = check_options(module, options);
+    if (status)
+        return status;
+    uint8_t key[RT_KEY_BYTES];
+    bool cached = pxb_cache_path(module->context) != NULL;
+    if (cached) {
+        make_key(module->ptx, options, key);
+        out->from_cache = rt_cache_get(module->context, key, &out->data, &out->bytes);
+        if (out->from_cache)
+            return PXB_OK;
+    }
+    double started = rt_now_ms();
+    static const xl_emit emits[] = {XL_EMIT_LLVM, XL_EMIT_ASM, XL_EMIT_OBJECT};
+    xl_options o = {.target = options->target,
+                    .entry = options->entry,
+                    .emit = emits[options->emit],
+                    .mma_model = options->mma_model,
+                    .unoptimised = options->unoptimised};
+    xl_result result = {0};
+    if (!xl_translate(module->ptx, &o, &result))
+        return report(module, options, &result);
+    rt_debug_phase(module->context, RT_DEBUG_TRANSLATE, options->target, started);
+    out->data = result.data;
+    out->bytes = result.size;
+    if (cached)
+        keep(module, options, key, out);
+    return PXB_OK;
+}
+
+#else
+
+const char *pxb_translate_target(uint32_t index)
+{
+    (void)index;
+    return NULL;
+}
+
+pxb_status pxb_translate(pxb_module *module, const pxb_translate_options *options, pxb_blob *out)
+{
+    (void)options;
+    memset(out, 0, sizeof *out);
+    return rt_fail(module->context, PXB_UNSUPPORTED,
+                   "this build has no translator (it was configured with PTXBRIDGE_LLVM=OFF)");
+}
+
+#endif

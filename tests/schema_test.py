@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Checks docs/case.schema.json against case files: the corpus must pass, broken ones must not.
+
+A JSON Schema validator for the keywords that the schema uses, on the standard library alone; a keyword that it does not
+know is an error, so that the schema cannot outgrow the test.
+
+Usage: schema_test.py SOURCE_DIR [PTXBRIDGE]
+With the command given, it and the schema must agree on each broken file.
+"""
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+TYPES = {
+    "object": lambda v: isinstance(v, dict),
+    "array": lambda v: isinstance(v, list),
+    "string": lambda v: isinstance(v, str),
+    "boolean": lambda v: isinstance(v, bool),
+    "integer": lambda v: isinstance(v, int) and not isinstance(v, bool),
+    "number": lambda v: isinstance(v, (int, float)) and not isinstance(v, bool),
+}
+IGNORED = {"$schema", "$defs", "title", "description"}
+
+
+class Validator:
+    def __init__(self, schema):
+        self.root = schema
+
+    def valid(self, schema, value):
+        for key, want in schema.items():
+            if key not in IGNORED and not self.keyword(key, want, value, schema):
+                return False
+        return True
+
+    def keyword(self, key, want, value, schema):
+        is_object, is_list = isinstance(value, dict), isinstance(value, list)
+        is_number = TYPES["number"](value)
+        if key == "$ref":
+            target = self.root
+            for part in want.lstrip("#/").split("/"):
+                target = target[part]
+            return self.valid(target, value)
+        if key == "type":
+            return TYPES[want](value)
+        if key == "const":
+            return type(value) is type(want) and value == want
+        if key == "enum":
+            return value in want
+        if key == "properties":
+            return not is_object or all(self.valid(s, value[k]) for k, s in want.items() if k in value)
+        if key == "additionalProperties":
+            extra = [v for k, v in value.items() if k not in schema.get("properties", {})] if is_object else []
+            return not extra if want is False else all(self.valid(want, v) for v in extra)
+        if key == "required":
+            return not is_object or all(k in value for k in want)
+        if key == "items":
+            return not is_list or all(self.valid(want, v) for v in value)
+        if key == "minItems":
+            return not is_list or len(value) >= want
+        if key == "maxItems":
+            return not is_list or len(value) <= want
+        if key == "minLength":
+            return not isinstance(value, str) or len(value) >= want
+        if key == "pattern":
+            return not isinstance(value, str) or re.search(want, value) is not None
+        if key == "minimum":
+            return not is_number or value >= want
+        if key == "maximum":
+            return not is_number or value <= want
+        if key == "oneOf":
+            return sum(self.valid(s, value) for s in want) == 1
+        if key == "anyOf":
+            return any(self.valid(s, value) for s in want)
+        if key == "allOf":
+            return all(self.valid(s, value) for s in want)
+        raise SystemExit("schema keyword %r is not known to this test" % key)
+
+
+BASE = {"ptxbridge_case": 1, "ptx": "k.ptx", "entry": "k", "grid": [1], "block": [32]}
+
+# Changes to BASE that must be refused, by the schema and by the program.
+BROKEN = [
+    {"ptxbridge_case": 2}, {"ptxbridge_case": True}, {"ptx": ""}, {"ptx": 1}, {"grid": []}, {"grid": [0]}, {"grid": [1, 1, 1, 1]},
+    {"grid": [1.5]}, {"block": 32}, {"shared": -1}, {"nonsense": 1}, {"mma_model": "pascal"}, {"timeout_ms": "1"},
+    {"launches": [{"entry": "k", "grid": [1], "block": [1]}]},
+    {"buffers": {"a": {}}}, {"buffers": {"a": {"npy": "a", "raw": "b"}}}, {"buffers": {"a": {"npz": "a"}}},
+    {"buffers": {"a": {"zeros": {"dtype": "f8", "shape": [1]}}}}, {"buffers": {"a": {"zeros": {"dtype": "f32", "shape": [-1]}}}},
+    {"buffers": {"a": {"zeros": {"dtype": "f32"}}}}, {"buffers": {"a": {"values": {"dtype": "f32", "data": [True]}}}},
+    {"buffers": {"a": {"values": {"dtype": "f32", "data": ["x"]}}}}, {"buffers": {"a": {"npy": "a", "filter": "point"}}},
+    {"textures": {"a": {"npy": "a", "filter": "cubic"}}}, {"textures": {"a": {"npy": "a", "address": []}}},
+    {"params": [{}]}, {"params": [{"u32": 1, "f32": 1}]}, {"params": [{"u33": 1}]}, {"params": [{"null": False}]},
+    {"params": [{"struct": {"size": 8}}]}, {"params": [{"struct": {"size": 8, "fields": [{"u32": 1}]}}]},
+    {"params": [{"struct": {"size": 40000, "fields": []}}]},
+    {"expect": [{}]}, {"expect": [{"fault": "oops"}]}, {"expect": [{"printf": 1}]}, {"expect": [{"printf": "a", "fault": "trap"}]},
+    {"expect": [{"global": "g"}]}, {"expect": [{"global": "g", "npy": "a", "tolerance": {"ulp": -1}}]},
+    {"expect": [{"global": "g", "npy": "a", "tolerance": {"ulp": 1, "abs": 1}}]}, {"expect": [{"global": "g", "npy": "a", "as": "f8"}]},
+]
+
+
+def refused_by_program(command, case):
+    with tempfile.NamedTemporaryFile("w", suffix=".json", delete=False) as f:
+        json.dump(case, f)
+    try:
+        done = subprocess.run([command, "run", f.name], capture_output=True, text=True)
+    finally:
+        os.unlink(f.name)
+    # A refusal by the reader names the file itself; a missing k.ptx would name that one.
+    return done.returncode == 2 and done.stderr.startswith(f.name)
+
+
+def main():
+    source, command = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None
+    with open(os.path.join(source, "docs", "case.schema.json")) as f:
+        schema = json.load(f)
+    validator = Validator(schema)
+    failures = 0
+    cases = sorted(glob.glob(os.path.join(source, "ptx_corpus", "**", "*.json"), recursive=True))
+    checked = 0
+    for path in cases:
+        with open(path) as f:
+            case = json.load(f)
+        if isinstance(case, dict) and "ptxbridge_case" in case:
+            checked += 1
+            if not validator.valid(schema, case):
+                print("FAIL: the schema refuses", path)
+                failures += 1
+    if not validator.valid(schema, BASE):
+        print("FAIL: the schema refuses the base case")
+        failures += 1
+    for change in BROKEN:
+        case = {**BASE, **change}
+        if validator.valid(schema, case):
+            print("FAIL: the schema accepts", change)
+            failures += 1
+        if command and not refused_by_program(command, case):
+            print("FAIL: the program accepts", change)
+            failures += 1
+    print("%d case files and %d broken ones checked, %d failures" % (checked, len(BROKEN), failures))
+    return 1 if failures or not checked else 0
+
+
+sys.exit(main())
