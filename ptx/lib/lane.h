@@ -77,13 +77,13 @@ PXL_INLINE L_u32 lane_id(void)
 {
     return (L_u32){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
 }
-/* The value that lane `from` (taken modulo 32) holds. All lanes take part. Lanes known when this is compiled become
- * shuffles; others are looked up in registers where the level has such an instruction. */
+/* The value that lane `from` (taken modulo 32) holds. All lanes take part. They are looked up in
+ * registers where the level can; lanes known when this is compiled then fold into few shuffles. */
 PXL_INLINE L_u32 lane_read(L_u32 x, L_u32 from)
 {
     L_u32 r;
 #if defined(__AVX512F__)
-    if (!__builtin_constant_p(from[0])) {
+    {
         typedef uint32_t v16 __attribute__((ext_vector_type(16)));
         const v16 lo = (v16)__builtin_ia32_vpermi2vard512((__attribute__((__vector_size__(64))) int)x.lo, (__attribute__((__vector_size__(64))) int)from.lo, (__attribute__((__vector_size__(64))) int)x.hi);
         const v16 hi = (v16)__builtin_ia32_vpermi2vard512((__attribute__((__vector_size__(64))) int)x.lo, (__attribute__((__vector_size__(64))) int)from.hi, (__attribute__((__vector_size__(64))) int)x.hi);
@@ -91,7 +91,7 @@ PXL_INLINE L_u32 lane_read(L_u32 x, L_u32 from)
                                        16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
     }
 #elif defined(__AVX2__)
-    if (!__builtin_constant_p(from[0])) {
+    {
         typedef uint32_t v8 __attribute__((ext_vector_type(8), aligned(32), may_alias));
         typedef int w8 __attribute__((__vector_size__(32)));
         const v8 *s = (const v8 *)&x, *f = (const v8 *)&from;

@@ -4,6 +4,7 @@
  * For each case NAME.json and NAME.npz (inputs, and the reference's outputs under the Ada
  * model); dec2-weights.npz, which all share; and dec2.png: noisy, history, output, clean.
  */
+#include "display.h"
 #include "files.h"
 #include "scene.h"
 
@@ -20,9 +21,6 @@ static void die(const char *what, const char *path)
 }
 
 /* ---- pictures ------------------------------------------------------------------------ */
-
-/* What a screen shows of a linear value: 0...1. */
-static double displayed(double v) { return pow(fmin(fmax(v, 0) * 0.85, 1), 1 / 2.2); }
 
 static double psnr(const double *a, const double *b, size_t n)
 {

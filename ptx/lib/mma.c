@@ -1,0 +1,244 @@
+/* mma.c - warp-wide matrix products (PTX ISA, "Matrix multiply-accumulate operation using mma instruction").
+ *
+ * A lane (g = lane / 4, t = lane % 4) holds columns 2t and 2t + 1 of rows g and g + 8 of C and D. In
+ * A and B it holds the 32-bit word t of a row or column of 16 bytes: of rows g and g + 8 of A and of
+ * column g of B. Every m16n8 and integer m8n8 shape is of this kind, whatever its types.
+ *
+ * At width 32 the registers are dense matrices and mma_wide.h, mma_fp8.h and mma_int.h multiply
+ * whole tiles; at width 1 a lane reads the words of its two rows and two columns from the others and
+ * computes its elements with mma_dot.h. Both give the same bits.
+ */
+#include "ptx/lib/f64_exact.h"
+#include "ptx/lib/mma_int.h"
+#if PXL_WIDTH == 32
+#include "ptx/lib/mma_fp8.h"
+#endif
+
+#if PXL_WIDTH == 32
+
+/* ------------------------------------------------------------ width 32: tiles */
+
+PXL_INLINE void pxl_tile_from_pairs(pxl_tile *t, const L_u32 *c0, const L_u32 *c1)
+{
+    const uint16_t *c[2] = {(const uint16_t *)c0, (const uint16_t *)c1};
+    for (uint32_t r = 0; r < 16; r++) {
+        pxl_v8w v;
+        __builtin_memcpy(&v, c[r / 8] + r % 8 * 8, sizeof v);
+        pxl_store8(t->at[r], __builtin_convertvector(v, pxl_v8u));
+    }
+}
+PXL_INLINE void pxl_tile_to_pairs(const pxl_tile *t, L_u32 *d0, L_u32 *d1)
+{
+    uint16_t *d[2] = {(uint16_t *)d0, (uint16_t *)d1};
+    for (uint32_t r = 0; r < 16; r++) {
+        const pxl_v8w v = __builtin_convertvector(pxl_load8(t->at[r]), pxl_v8w);
+        __builtin_memcpy(d[r / 8] + r % 8 * 8, &v, sizeof v);
+    }
+}
+/* Rows 8h to 8h + 7 from the register of the even columns and that of the odd ones. */
+PXL_INLINE void pxl_tile_from_columns(pxl_tile *t, uint32_t h, const void *even, const void *odd)
+{
+    for (uint32_t r = 0; r < 8; r++) {
+        pxl_u32x4 x, y;
+        __builtin_memcpy(&x, (const uint32_t *)even + 4 * r, 16);
+        __builtin_memcpy(&y, (const uint32_t *)odd + 4 * r, 16);
+        pxl_store8(t->at[8 * h + r], __builtin_shufflevector(x, y, 0, 4, 1, 5, 2, 6, 3, 7));
+    }
+}
+PXL_INLINE void pxl_tile_to_columns(const pxl_tile *t, uint32_t h, void *even, void *odd)
+{
+    for (uint32_t r = 0; r < 8; r++) {
+        const pxl_v8u v = pxl_load8(t->at[8 * h + r]);
+        pxl_store4((uint32_t *)even + 4 * r, v.even);
+        pxl_store4((uint32_t *)odd + 4 * r, v.odd);
+    }
+}
+
+PXL_INLINE void pxl_mma_tile(const pxl_mma_job *j, const pxl_tile *c, pxl_tile *d, uint32_t model)
+{
+    if (model == MODEL_IEEE)
+        pxl_mma_ieee(j, c, d);
+    else
+        pxl_mma_exact(j, c, d, model);
+}
+/* Any floating product, whatever its types. */
+PXL_NOINLINE void pxl_tile_f16(const pxl_mma_job *j, const L_u32 *c0, const L_u32 *c1, L_u32 *d0, L_u32 *d1, uint32_t model)
+{
+    pxl_tile c, d;
+    pxl_tile_from_pairs(&c, c0, c1);
+    pxl_mma_tile(j, &c, &d, model);
+    pxl_tile_to_pairs(&d, d0, d1);
+}
+PXL_NOINLINE void pxl_tile_f32(const pxl_mma_job *j, const L_f32 *const c[4], L_f32 *const d[4], uint32_t model)
+{
+    pxl_tile ct, dt;
+    pxl_tile_from_columns(&ct, 0, c[0], c[1]);
+    pxl_tile_from_columns(&ct, 1, c[2], c[3]);
+    pxl_mma_tile(j, &ct, &dt, model);
+    pxl_tile_to_columns(&dt, 0, d[0], d[1]);
+    pxl_tile_to_columns(&dt, 1, d[2], d[3]);
+}
+
+#if defined(__AVX2__) && defined(__F16C__)
+/* fp8 under F = 13: false where mma_wide.h has to do it. */
+#define PXL_FP8_FAST(ta, tb, A5, B5) \
+    PXL_NOINLINE bool pxl_fast_f16_##ta##_##tb(const pxl_mma_job *j, const L_u32 *c0, const L_u32 *c1, L_u32 *d0, L_u32 *d1) \
+    { \
+        const pxl_fp8_job job = {{j->a[0], j->a[1], j->a[2], j->a[3]}, {j->b[0], j->b[1]}, j->slabs, A5, B5}; \
+        L_u32 x, y; \
+        const bool done = pxl_fp8_f16(&job, (const uint16_t *const[2]){(const uint16_t *)c0, (const uint16_t *)c1}, \
+                                      (uint16_t *const[2]){(uint16_t *)&x, (uint16_t *)&y}); \
+        if (done) { *d0 = x; *d1 = y; } \
+        return done; \
+    } \
+    PXL_NOINLINE bool pxl_fast_f32_##ta##_##tb(const pxl_mma_job *j, const L_f32 *const c[4], L_f32 *const d[4]) \
+    { \
+        const pxl_fp8_job job = {{j->a[0], j->a[1], j->a[2], j->a[3]}, {j->b[0], j->b[1]}, j->slabs, A5, B5}; \
+        L_f32 x[4]; \
+        const bool done = pxl_fp8_f32(&job, (const float *const[4]){(const float *)c[0], (const float *)c[1], (const float *)c[2], (const float *)c[3]}, \
+                                      (float *const[4]){(float *)&x[0], (float *)&x[1], (float *)&x[2], (float *)&x[3]}); \
+        for (uint32_t i = 0; done && i < 4; i++) *d[i] = x[i]; \
+        return done; \
+    }
+PXL_INLINE bool pxl_fp8_rule(uint32_t model) { return model != MODEL_IEEE && pxl_mma_rule_of(true, model).fraction == 13; }
+#else
+#define PXL_FP8_FAST(ta, tb, A5, B5) \
+    PXL_INLINE bool pxl_fast_f16_##ta##_##tb(const pxl_mma_job *j, const L_u32 *c0, const L_u32 *c1, L_u32 *d0, L_u32 *d1) \
+    { (void)j; (void)c0; (void)c1; (void)d0; (void)d1; return false; } \
+    PXL_INLINE bool pxl_fast_f32_##ta##_##tb(const pxl_mma_job *j, const L_f32 *const c[4], L_f32 *const d[4]) \
+    { (void)j; (void)c; (void)d; return false; }
+PXL_INLINE bool pxl_fp8_rule(uint32_t model) { (void)model; return false; }
+#endif
+PXL_FP8_FAST(e4m3, e4m3, false, false)
+PXL_FP8_FAST(e4m3, e5m2, false, true)
+PXL_FP8_FAST(e5m2, e4m3, true, false)
+PXL_FP8_FAST(e5m2, e5m2, true, true)
+#define PXL_NOT_FAST(ta) \
+    PXL_INLINE bool pxl_fast_f16_##ta##_##ta(const pxl_mma_job *j, const L_u32 *c0, const L_u32 *c1, L_u32 *d0, L_u32 *d1) \
+    { (void)j; (void)c0; (void)c1; (void)d0; (void)d1; return false; } \
+    PXL_INLINE bool pxl_fast_f32_##ta##_##ta(const pxl_mma_job *j, const L_f32 *const c[4], L_f32 *const d[4]) \
+    { (void)j; (void)c; (void)d; return false; }
+PXL_NOT_FAST(f16)
+PXL_NOT_FAST(bf16)
+PXL_NOT_FAST(tf32)
+
+#define WORDS(p) ((const uint32_t *)(p))
+#define MMA_BODY_F16(ta, tb, TA, TB, n, ...) \
+    const pxl_mma_job j = {TA, TB, n, 16, false, __VA_ARGS__}; \
+    if (!(pxl_mma_is_fp8(TA) && pxl_fp8_rule(M) && pxl_fast_f16_##ta##_##tb(&j, c0, c1, d0, d1))) \
+        pxl_tile_f16(&j, c0, c1, d0, d1, M);
+#define MMA_BODY_F32(ta, tb, TA, TB, n, ...) \
+    const pxl_mma_job j = {TA, TB, n, 16, true, __VA_ARGS__}; \
+    const L_f32 *const c[4] = {c0, c1, c2, c3}; \
+    L_f32 *const d[4] = {d0, d1, d2, d3}; \
+    if (!(pxl_mma_is_fp8(TA) && pxl_fp8_rule(M) && pxl_fast_f32_##ta##_##tb(&j, c, d))) \
+        pxl_tile_f32(&j, c, d, M);
+#define SLABS_1 {WORDS(a0), WORDS(a1), 0, 0}, {WORDS(b0), 0}
+#define SLABS_2 {WORDS(a0), WORDS(a1), WORDS(a2), WORDS(a3)}, {WORDS(b0), WORDS(b1)}
+
+#else
+
+/* ------------------------------------------------------------ width 1: one lane's elements */
+
+#define PXL_NOINLINE static __attribute__((noinline, unused))
+
+/* The four words of this lane's row of A, and of column 2t or 2t + 1 of B. */
+PXL_INLINE pxl_u32x4 pxl_row_words(uint32_t a)
+{
+    const uint32_t from = lane_id() & ~3u;
+    return (pxl_u32x4){lane_read(a, from), lane_read(a, from + 1), lane_read(a, from + 2), lane_read(a, from + 3)};
+}
+PXL_INLINE pxl_u32x4 pxl_column_words(uint32_t b, uint32_t odd)
+{
+    const uint32_t from = (lane_id() & 3u) * 8 + odd * 4;
+    return (pxl_u32x4){lane_read(b, from), lane_read(b, from + 1), lane_read(b, from + 2), lane_read(b, from + 3)};
+}
+/* One function per pair of types, so that an mma is four calls. */
+#define PXL_DOT(a, b, A, B) \
+    PXL_NOINLINE uint32_t pxl_dot_##a##_##b(pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u32x4 b1, uint32_t slabs, uint32_t c, \
+                                            bool f32, uint32_t model) \
+    { return pxl_dot(A, B, a0, b0, a1, b1, slabs, c, f32, model); }
+PXL_DOT(e4m3, e4m3, MMA_E4M3, MMA_E4M3)
+PXL_DOT(e4m3, e5m2, MMA_E4M3, MMA_E5M2)
+PXL_DOT(e5m2, e4m3, MMA_E5M2, MMA_E4M3)
+PXL_DOT(e5m2, e5m2, MMA_E5M2, MMA_E5M2)
+PXL_DOT(f16, f16, MMA_F16, MMA_F16)
+PXL_DOT(bf16, bf16, MMA_BF16, MMA_BF16)
+PXL_DOT(tf32, tf32, MMA_TF32, MMA_TF32)
+
+#define MMA_LANE(ta, tb, n, f32, c0, c1, c2, c3) \
+    pxl_u32x4 x[4]; \
+    { \
+        const pxl_u32x4 g0 = pxl_row_words(W_A0), h0 = pxl_row_words(W_A1), p0 = pxl_column_words(W_B0, 0), q0 = pxl_column_words(W_B0, 1); \
+        const pxl_u32x4 g1 = n == 2 ? pxl_row_words(W_A2) : g0, h1 = n == 2 ? pxl_row_words(W_A3) : h0; \
+        const pxl_u32x4 p1 = n == 2 ? pxl_column_words(W_B1, 0) : p0, q1 = n == 2 ? pxl_column_words(W_B1, 1) : q0; \
+        x[0].x = pxl_dot_##ta##_##tb(g0, p0, g1, p1, n, c0, f32, M); \
+        x[1].x = pxl_dot_##ta##_##tb(g0, q0, g1, q1, n, c1, f32, M); \
+        x[2].x = pxl_dot_##ta##_##tb(h0, p0, h1, p1, n, c2, f32, M); \
+        x[3].x = pxl_dot_##ta##_##tb(h0, q0, h1, q1, n, c3, f32, M); \
+    }
+#define MMA_BODY_F16(ta, tb, TA, TB, n, ...) \
+    const uint32_t words[] = {__VA_ARGS__}; \
+    const uint32_t C0 = *c0, C1 = *c1; \
+    MMA_LANE(ta, tb, n, false, C0 & 0xffff, C0 >> 16, C1 & 0xffff, C1 >> 16) \
+    *d0 = x[0].x | x[1].x << 16; \
+    *d1 = x[2].x | x[3].x << 16;
+#define MMA_BODY_F32(ta, tb, TA, TB, n, ...) \
+    const uint32_t words[] = {__VA_ARGS__}; \
+    MMA_LANE(ta, tb, n, true, as_u32(*c0), as_u32(*c1), as_u32(*c2), as_u32(*c3)) \
+    *d0 = as_f32(x[0].x); *d1 = as_f32(x[1].x); *d2 = as_f32(x[2].x); *d3 = as_f32(x[3].x);
+#define SLABS_1 *a0, *a1, 0, 0, *b0, 0
+#define SLABS_2 *a0, *a1, *a2, *a3, *b0, *b1
+#define W_A0 words[0]
+#define W_A1 words[1]
+#define W_A2 words[2]
+#define W_A3 words[3]
+#define W_B0 words[4]
+#define W_B1 words[5]
+
+#endif
+
+/* ------------------------------------------------------------ floating products */
+
+#define MMA_1(shape, ta, tb, TA, TB) \
+    MMA_1_F16(shape, ta, tb, TA, TB) \
+    MMA_1_F32(shape, ta, tb, TA, TB)
+#define MMA_1_F16(shape, ta, tb, TA, TB) \
+    PXL_INLINE void mma_##shape##_f16_##ta##_##tb##_f16(L_u32 *d0, L_u32 *d1, const L_u32 *a0, const L_u32 *a1, const L_u32 *b0, \
+                                                        const L_u32 *c0, const L_u32 *c1, uint32_t M) \
+    { MMA_BODY_F16(ta, tb, TA, TB, 1, SLABS_1) }
+#define MMA_1_F32(shape, ta, tb, TA, TB) \
+    PXL_INLINE void mma_##shape##_f32_##ta##_##tb##_f32(L_f32 *d0, L_f32 *d1, L_f32 *d2, L_f32 *d3, const L_u32 *a0, const L_u32 *a1, \
+                                                        const L_u32 *b0, const L_f32 *c0, const L_f32 *c1, const L_f32 *c2, const L_f32 *c3, uint32_t M) \
+    { MMA_BODY_F32(ta, tb, TA, TB, 1, SLABS_1) }
+#define MMA_2(shape, ta, tb, TA, TB) \
+    MMA_2_F16(shape, ta, tb, TA, TB) \
+    MMA_2_F32(shape, ta, tb, TA, TB)
+#define MMA_2_F16(shape, ta, tb, TA, TB) \
+    PXL_INLINE void mma_##shape##_f16_##ta##_##tb##_f16(L_u32 *d0, L_u32 *d1, const L_u32 *a0, const L_u32 *a1, const L_u32 *a2, const L_u32 *a3, \
+                                                        const L_u32 *b0, const L_u32 *b1, const L_u32 *c0, const L_u32 *c1, uint32_t M) \
+    { MMA_BODY_F16(ta, tb, TA, TB, 2, SLABS_2) }
+#define MMA_2_F32(shape, ta, tb, TA, TB) \
+    PXL_INLINE void mma_##shape##_f32_##ta##_##tb##_f32(L_f32 *d0, L_f32 *d1, L_f32 *d2, L_f32 *d3, const L_u32 *a0, const L_u32 *a1, const L_u32 *a2, \
+                                                        const L_u32 *a3, const L_u32 *b0, const L_u32 *b1, const L_f32 *c0, const L_f32 *c1, \
+                                                        const L_f32 *c2, const L_f32 *c3, uint32_t M) \
+    { MMA_BODY_F32(ta, tb, TA, TB, 2, SLABS_2) }
+
+MMA_2(m16n8k32, e4m3, e4m3, MMA_E4M3, MMA_E4M3)
+MMA_2(m16n8k32, e4m3, e5m2, MMA_E4M3, MMA_E5M2)
+MMA_2(m16n8k32, e5m2, e4m3, MMA_E5M2, MMA_E4M3)
+MMA_2(m16n8k32, e5m2, e5m2, MMA_E5M2, MMA_E5M2)
+MMA_1(m16n8k16, e4m3, e4m3, MMA_E4M3, MMA_E4M3)
+MMA_1(m16n8k16, e4m3, e5m2, MMA_E4M3, MMA_E5M2)
+MMA_1(m16n8k16, e5m2, e4m3, MMA_E5M2, MMA_E4M3)
+MMA_1(m16n8k16, e5m2, e5m2, MMA_E5M2, MMA_E5M2)
+MMA_2(m16n8k16, f16, f16, MMA_F16, MMA_F16)
+MMA_1(m16n8k8, f16, f16, MMA_F16, MMA_F16)
+MMA_2_F32(m16n8k16, bf16, bf16, MMA_BF16, MMA_BF16)
+MMA_1_F32(m16n8k8, bf16, bf16, MMA_BF16, MMA_BF16)
+MMA_2_F32(m16n8k8, tf32, tf32, MMA_TF32, MMA_TF32)
+MMA_1_F32(m16n8k4, tf32, tf32, MMA_TF32, MMA_TF32)
+
+#include "ptx/lib/mma_shapes.h"
+#include "ptx/lib/mma_wmma.h"
+#include "gen/isa_wrap_mma.h"

@@ -1,0 +1,299 @@
+/* mma_dot.h - one element of a matrix product, bit for bit as tensor cores compute it.
+ *
+ * Scalar C that shares nothing with lane types: every lane runs it at width 1,
+ * and at width 32 it serves the tiles that hold NaN or infinity. The rules are
+ * those of MMA-Sim (arXiv 2511.10909); README.md says which of them are guesses.
+ *
+ * One step is a fused sum of K products and the accumulator c:
+ *   E = the largest exponent of a product (e_a + e_b, not normalised) or of c,
+ *       terms that are zero taking no part;
+ *   every term is cut toward zero to `fraction` bits below 2^E, and the cut terms
+ *   are summed exactly;
+ *   an f16 result is rounded once to nearest even, an f32 result is cut toward zero
+ *   to `keep` bits. A zero sum is +0.
+ */
+#ifndef PXL_MMA_DOT_H
+#define PXL_MMA_DOT_H
+
+#include "ptx/lib/lane.h"
+
+enum { MODEL_ADA, MODEL_HOPPER, MODEL_BLACKWELL, MODEL_AMPERE, MODEL_TURING, MODEL_VOLTA, MODEL_IEEE };
+/* Multiplicand formats. */
+enum { MMA_E4M3, MMA_E5M2, MMA_F16, MMA_BF16, MMA_TF32 };
+
+typedef uint32_t pxl_u32x4 __attribute__((ext_vector_type(4)));
+typedef float pxl_f32x4 __attribute__((ext_vector_type(4)));
+
+/* How a model computes one kind of mma. */
+typedef struct pxl_mma_rule {
+    int32_t fraction;     /* F: bits kept below the largest exponent */
+    int32_t keep;         /* significand bits after the point that an f32 result keeps */
+    bool split;           /* one step per register pair ("slab") of A instead of one in all */
+    bool halves;          /* Hopper's fp8: see pxl_mma_rule_of */
+} pxl_mma_rule;
+
+enum { MMA_NAN16 = 0x7fff, MMA_NAN32 = 0x7fffffff };
+
+PXL_INLINE bool pxl_mma_is_fp8(int type) { return type == MMA_E4M3 || type == MMA_E5M2; }
+PXL_INLINE int pxl_mma_bits(int type) { return pxl_mma_is_fp8(type) ? 8 : type == MMA_TF32 ? 32 : 16; }
+PXL_INLINE int pxl_mma_elements(int type) { return 32 / pxl_mma_bits(type); }
+PXL_INLINE int pxl_mma_fraction(int type)
+{
+    return type == MMA_E4M3 ? 3 : type == MMA_E5M2 ? 2 : type == MMA_BF16 ? 7 : 10;
+}
+PXL_INLINE int pxl_mma_exponent_bits(int type)
+{
+    return type == MMA_E4M3 ? 4 : type == MMA_E5M2 || type == MMA_F16 ? 5 : 8;
+}
+PXL_INLINE int pxl_mma_bias(int type) { return (1 << (pxl_mma_exponent_bits(type) - 1)) - 1; }
+
+/* The table of models. sm_90 has no fp8 mma.sync in hardware: ptxas widens the operands to f16
+ * and issues two HMMA from zero, over bytes 0 and 1 of every register and then over bytes 2
+ * and 3, and adds c at the end with one ordinary addition ("halves"). */
+PXL_INLINE pxl_mma_rule pxl_mma_rule_of(bool fp8, uint32_t model)
+{
+    pxl_mma_rule r = {24, 23, true, false};
+    switch (model) {
+    case MODEL_HOPPER:    r.fraction = 25; r.split = false; r.halves = fp8; break;
+    case MODEL_BLACKWELL: r.fraction = 25; r.split = false; break;
+    case MODEL_VOLTA:     r.fraction = fp8 ? 13 : 23; r.keep = fp8 ? 13 : 23; break;
+    default:              if (fp8) { r.fraction = 13; r.keep = 13; } break;
+    }
+    return r;
+}
+
+/* One operand taken apart: value = ±m · 2^(e - fraction bits of its format). */
+typedef struct pxl_number {
+    uint32_t m;
+    int32_t e;
+    bool negative, infinite, nan;
+} pxl_number;
+
+PXL_INLINE pxl_number pxl_number_of(uint32_t bits, int fraction, int exponent_bits, bool e4m3)
+{
+    const uint32_t ones = (1u << exponent_bits) - 1, f = bits & ((1u << fraction) - 1), x = bits >> fraction & ones;
+    pxl_number n;
+    n.m = x ? f | 1u << fraction : f;
+    n.e = (int32_t)(x ? x : 1) - (int32_t)(ones >> 1);
+    n.negative = bits >> (fraction + exponent_bits) & 1;
+    n.nan = x == ones && (e4m3 ? f == 7 : f != 0);
+    n.infinite = x == ones && !e4m3 && f == 0;
+    return n;
+}
+/* Element i of a register; tf32 uses the upper 19 bits of its register. */
+PXL_INLINE pxl_number pxl_mma_number(int type, uint32_t word, uint32_t i)
+{
+    const uint32_t bits = type == MMA_TF32 ? word >> 13 : word >> (i * (uint32_t)pxl_mma_bits(type));
+    return pxl_number_of(bits, pxl_mma_fraction(type), pxl_mma_exponent_bits(type), type == MMA_E4M3);
+}
+
+/* Places mag · 2^scale on the grid 2^q; `odd` tells whether bits were lost. */
+PXL_INLINE uint32_t pxl_place(uint64_t mag, int32_t shift, bool *half, bool *rest)
+{
+    *half = *rest = false;
+    if (shift <= 0)
+        return (uint32_t)(mag << -shift);
+    if (shift > 40) {
+        *rest = true;
+        return 0;
+    }
+    *half = mag >> (shift - 1) & 1;
+    *rest = (mag & ((1ull << (shift - 1)) - 1)) != 0;
+    return (uint32_t)(mag >> shift);
+}
+/* sum · 2^scale as f16, rounded once to nearest even. |sum| < 2^40. */
+PXL_INLINE uint32_t pxl_round_f16(int64_t sum, int32_t scale)
+{
+    if (sum == 0)
+        return 0;
+    const uint32_t sign = sum < 0 ? 0x8000 : 0;
+    const uint64_t mag = (uint64_t)(sum < 0 ? -sum : sum);
+    const int32_t e = 63 - __builtin_clzll(mag) + scale;
+    if (e > 15)
+        return sign | 0x7c00;
+    const int32_t q = (e < -14 ? -14 : e) - 10;
+    bool half, rest;
+    uint32_t m = pxl_place(mag, q - scale, &half, &rest);
+    m += half && (rest || (m & 1));
+    return sign | (((uint32_t)(q + 24) << 10) + m);
+}
+/* sum · 2^scale as f32, cut toward zero to `keep` bits after the point; infinity from 2^128. */
+PXL_INLINE uint32_t pxl_cut_f32(int64_t sum, int32_t scale, int32_t keep)
+{
+    if (sum == 0)
+        return 0;
+    const uint32_t sign = sum < 0 ? 0x80000000u : 0;
+    const uint64_t mag = (uint64_t)(sum < 0 ? -sum : sum);
+    const int32_t e = 63 - __builtin_clzll(mag) + scale;
+    if (e > 127)
+        return sign | 0x7f800000;
+    const int32_t q = (e < -126 ? -126 : e) - 23;
+    bool half, rest;
+    const uint32_t m = pxl_place(mag, q - scale, &half, &rest);
+    return sign | ((((uint32_t)(q + 149) << 23) + m) & (0xffffffffu << (23 - keep)));
+}
+
+/* A term m · 2^(e - fraction bits), cut to F bits below 2^top. */
+PXL_INLINE int64_t pxl_cut_term(uint32_t m, int32_t e, int fraction, bool negative, int32_t F, int32_t top)
+{
+    const int32_t s = top - e, up = F - fraction;
+    uint32_t t = up >= 0 ? m << up : m >> -up;
+    t = s > 31 ? 0 : t >> s;
+    return negative ? -(int64_t)t : (int64_t)t;
+}
+
+/* The parts of a row of A and a column of B that one lane multiplies: one or two slabs of four
+ * registers each, and the range of elements inside each register that take part. */
+typedef struct pxl_mma_span {
+    uint32_t slabs, first, last;
+} pxl_mma_span;
+
+typedef struct pxl_mma_scan {
+    int32_t top;
+    bool nan, plus, minus;
+} pxl_mma_scan;
+
+PXL_INLINE void pxl_scan_product(pxl_mma_scan *s, pxl_number a, pxl_number b)
+{
+    const bool zero_a = a.m == 0 && !a.infinite && !a.nan, zero_b = b.m == 0 && !b.infinite && !b.nan;
+    const bool inf = a.infinite || b.infinite, negative = a.negative != b.negative;
+    s->nan |= a.nan || b.nan || (inf && (zero_a || zero_b));
+    s->plus |= inf && !negative;
+    s->minus |= inf && negative;
+    const int32_t e = a.e + b.e;
+    if (!zero_a && !zero_b && e > s->top)
+        s->top = e;
+}
+
+/* One step of the model for one element; c and the result are f16 or f32 bits. */
+PXL_INLINE uint32_t pxl_dot_step(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u32x4 b1, pxl_mma_span span,
+                                 uint32_t c, bool f32, pxl_mma_rule rule)
+{
+    const pxl_number n = f32 ? pxl_number_of(c, 23, 8, false) : pxl_number_of(c, 10, 5, false);
+    pxl_mma_scan s = {n.m ? n.e : -10000, n.nan, n.infinite && !n.negative, n.infinite && n.negative};
+    pxl_u32x4 a = a0, b = b0;
+#pragma clang loop unroll(disable)
+    for (uint32_t w = 0; w < 4 * span.slabs; w++) {
+        if (w == 4) { a = a1; b = b1; }
+#pragma clang loop unroll(disable)
+        for (uint32_t i = span.first; i < span.last; i++)
+            pxl_scan_product(&s, pxl_mma_number(ta, a.x, i), pxl_mma_number(tb, b.x, i));
+        a = a.yzwx;
+        b = b.yzwx;
+    }
+    if (s.nan || (s.plus && s.minus))
+        return f32 ? MMA_NAN32 : MMA_NAN16;
+    if (s.plus || s.minus)
+        return (s.minus ? (f32 ? 0x80000000u : 0x8000u) : 0) | (f32 ? 0x7f800000u : 0x7c00u);
+
+    const int fraction = pxl_mma_fraction(ta) + pxl_mma_fraction(tb);
+    int64_t sum = pxl_cut_term(n.m, n.e, f32 ? 23 : 10, n.negative, rule.fraction, s.top);
+    a = a0;
+    b = b0;
+#pragma clang loop unroll(disable)
+    for (uint32_t w = 0; w < 4 * span.slabs; w++) {
+        if (w == 4) { a = a1; b = b1; }
+#pragma clang loop unroll(disable)
+        for (uint32_t i = span.first; i < span.last; i++) {
+            const pxl_number x = pxl_mma_number(ta, a.x, i), y = pxl_mma_number(tb, b.x, i);
+            sum += pxl_cut_term(x.m * y.m, x.e + y.e, fraction, x.negative != y.negative, rule.fraction, s.top);
+        }
+        a = a.yzwx;
+        b = b.yzwx;
+    }
+    return f32 ? pxl_cut_f32(sum, s.top - rule.fraction, rule.keep) : pxl_round_f16(sum, s.top - rule.fraction);
+}
+
+PXL_INLINE float pxl_bits_f32(uint32_t b) { float f; __builtin_memcpy(&f, &b, 4); return f; }
+PXL_INLINE uint32_t pxl_f32_bits(float f) { uint32_t b; __builtin_memcpy(&b, &f, 4); return f != f ? (uint32_t)MMA_NAN32 : b; }
+
+/* The value of a multiplicand; every format is exact in f32. */
+PXL_INLINE float pxl_mma_value(int type, uint32_t word, uint32_t i)
+{
+    if (type == MMA_TF32)
+        return pxl_bits_f32(word & 0xffffe000u);
+    if (type == MMA_BF16)
+        return pxl_bits_f32(word >> (16 * i) << 16);
+    const pxl_number n = pxl_mma_number(type, word, i);
+    if (n.nan || n.infinite)
+        return pxl_bits_f32((n.negative ? 0x80000000u : 0) | 0x7f800000u | n.nan);
+    const uint32_t scale = (uint32_t)(n.e - pxl_mma_fraction(type) + 127) << 23;
+    const float f = (float)n.m * pxl_bits_f32(scale);
+    return n.negative ? -f : f;
+}
+/* f16 from f32 to nearest even, NaN canonical; in integers, since not every level has the instruction. */
+PXL_INLINE uint32_t pxl_f16_from_f32(float f)
+{
+    uint32_t b;
+    __builtin_memcpy(&b, &f, 4);
+    const uint32_t sign = b >> 16 & 0x8000, x = b & 0x7fffffff;
+    if (x > 0x7f800000)
+        return MMA_NAN16;
+    if (x == 0x7f800000)
+        return sign | 0x7c00;
+    const pxl_number n = pxl_number_of(x, 23, 8, false);
+    return sign | pxl_round_f16((int64_t)n.m, n.e - 23);
+}
+PXL_INLINE float pxl_f32_from_f16(uint32_t h)
+{
+    return pxl_mma_value(MMA_F16, h, 0);
+}
+
+/* a · b + c rounded once. Products of two multiplicands are exact in f64 (at most 22 significand bits), so
+ * without a fused instruction the f64 sum is rounded to odd before the rounding to f32. */
+PXL_INLINE float pxl_mma_fma(float a, float b, float c)
+{
+#if PXL_WIDTH == 1 && defined(__AMDGCN__) || defined(__FMA__) || defined(__aarch64__)
+    return __builtin_fmaf(a, b, c);
+#else
+    const double p = (double)a * (double)b, s = p + (double)c, t = s - p;
+    const double lost = (p - (s - t)) + ((double)c - t);
+    uint64_t u;
+    __builtin_memcpy(&u, &s, 8);
+    if (lost != 0 && !(u & 1) && (u & 0x7ff0000000000000u) != 0x7ff0000000000000u)
+        u += (lost > 0) == !(u >> 63) ? 1 : (uint64_t)-1;
+    double r;
+    __builtin_memcpy(&r, &u, 8);
+    return (float)r;
+#endif
+}
+
+/* The ieee model: a chain of f32 fma in k order, rounded once more for an f16 result. */
+PXL_INLINE uint32_t pxl_dot_ieee(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u32x4 b1, uint32_t slabs,
+                                 uint32_t c, bool f32)
+{
+    float sum = f32 ? pxl_bits_f32(c) : pxl_f32_from_f16(c);
+    pxl_u32x4 a = a0, b = b0;
+#pragma clang loop unroll(disable)
+    for (uint32_t w = 0; w < 4 * slabs; w++) {
+        if (w == 4) { a = a1; b = b1; }
+#pragma clang loop unroll(disable)
+        for (uint32_t i = 0; i < (uint32_t)pxl_mma_elements(ta); i++)
+            sum = pxl_mma_fma(pxl_mma_value(ta, a.x, i), pxl_mma_value(tb, b.x, i), sum);
+        a = a.yzwx;
+        b = b.yzwx;
+    }
+    return f32 ? pxl_f32_bits(sum) : pxl_f16_from_f32(sum);
+}
+
+/* One element under any model. */
+PXL_INLINE uint32_t pxl_dot(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u32x4 b1, uint32_t slabs, uint32_t c,
+                            bool f32, uint32_t model)
+{
+    if (model == MODEL_IEEE)
+        return pxl_dot_ieee(ta, tb, a0, b0, a1, b1, slabs, c, f32);
+    const pxl_mma_rule rule = pxl_mma_rule_of(pxl_mma_is_fp8(ta), model);
+    const uint32_t n = (uint32_t)pxl_mma_elements(ta), steps = rule.halves ? 2 : rule.split ? slabs : 1;
+    uint32_t d = rule.halves ? 0 : c;
+#pragma clang loop unroll(disable)
+    for (uint32_t i = 0; i < steps; i++) {
+        const pxl_mma_span span = {rule.split ? 1 : slabs, rule.halves ? 2 * i : 0, rule.halves ? 2 * i + 2 : n};
+        const bool second = rule.split && i == 1;
+        d = pxl_dot_step(ta, tb, second ? a1 : a0, second ? b1 : b0, a1, b1, span, d, f32, rule);
+    }
+    if (rule.halves)
+        d = f32 ? pxl_f32_bits(pxl_bits_f32(c) + pxl_bits_f32(d)) : pxl_f16_from_f32(pxl_f32_from_f16(c) + pxl_f32_from_f16(d));
+    return d;
+}
+
+#endif
