@@ -92,7 +92,7 @@ static double abs_error(double got, double want)
 void rt_compare(const rt_array *got, const rt_array *want, rt_format format, const rt_tolerance *tolerance,
                 rt_difference *out)
 {
-    layout l;
+    layout l = {0, 0};
     bool is_float = float_layout(got->dtype, format, &l), found_failing = false, found_differing = false;
     memset(out, 0, sizeof *out);
     out->elements = got->count;
@@ -136,7 +136,7 @@ const char *rt_index_text(const rt_array *a, uint64_t i, char *buffer, size_t si
 const char *rt_format_text(const rt_array *a, uint64_t i, rt_format format, char *buffer, size_t size)
 {
     char number[64];
-    layout l;
+    layout l = {0, 0};
     if (format == RT_AS_DTYPE)
         rt_array_text(a, i, number, sizeof number);
     else

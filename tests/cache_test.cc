@@ -133,8 +133,9 @@ TEST_F(Cache, DamageIsAMiss)
     // An entry under another key's name is damaged as well.
     put(2, "two");
     for (const std::string &f : files())
-        if (f != path)
+        if (f != path) {
             ASSERT_EQ(rename(f.c_str(), path.c_str()), 0);
+        }
     EXPECT_FALSE(get(1));
 }
 

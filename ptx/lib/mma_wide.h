@@ -399,41 +399,75 @@ typedef struct pxl_mma_floats {
     pxl_v8f b[32];
 } pxl_mma_floats;
 
-PXL_INLINE pxl_v8f pxl_value8(int type, pxl_v8u word, uint32_t i)
+typedef uint16_t pxl_v8w2 __attribute__((ext_vector_type(16)));
+typedef uint8_t pxl_v8b4 __attribute__((ext_vector_type(32)));
+
+/* Element i of eight registers; `special` where one of them may be NaN or infinite. */
+PXL_INLINE pxl_v8f pxl_value8(int type, pxl_v8u word, uint32_t i, bool special)
 {
     if (type == MMA_TF32)
         return (pxl_v8f)(word & 0xffffe000u);
     if (type == MMA_BF16)
         return (pxl_v8f)(i ? word & 0xffff0000u : word << 16);
-    /* The exponent and fraction moved to f32's places, and one exact multiplication to mend the bias (subnormals too). */
-    const uint32_t bits = (uint32_t)pxl_mma_bits(type), fraction = (uint32_t)pxl_mma_fraction(type);
-    const pxl_v8u x = word >> (bits * i), body = x & ((1u << (bits - 1)) - 1), sign = (x << (32 - bits)) & 0x80000000u;
-    const pxl_v8u infinite = (pxl_v8u)(body >= (((1u << pxl_mma_exponent_bits(type)) - 1) << fraction) + (type == MMA_E4M3 ? 7 : 0));
-    const pxl_v8f v = (pxl_v8f)(body << (23 - fraction)) * (type == MMA_E4M3 ? 0x1p120f : 0x1p112f);
-    return (pxl_v8f)(((pxl_v8u)v | (infinite & 0x7f800000u)) | sign);
+    /* The element at the top, shifted down with its sign: the sign, exponent and fraction stand in f32's places, and one exact
+     * multiplication mends the bias (subnormals too). */
+    const uint32_t bits = (uint32_t)pxl_mma_bits(type), fraction = (uint32_t)pxl_mma_fraction(type), exponent = (uint32_t)pxl_mma_exponent_bits(type);
+    const pxl_v8s x = (pxl_v8s)(word << (32 - bits - bits * i)) >> (8 - exponent);
+    const uint32_t places = ((1u << (exponent + fraction)) - 1) << (23 - fraction);
+    const uint32_t least = (((1u << exponent) - 1) << 23) | (type == MMA_E4M3 ? 7u << 20 : 0);     /* the first code that is no number */
+    const pxl_v8f v = (pxl_v8f)((pxl_v8u)x & (0x80000000u | places)) * (type == MMA_E4M3 ? 0x1p120f : 0x1p112f);
+    return special ? (pxl_v8f)((pxl_v8u)v | ((pxl_v8u)(((pxl_v8u)x & places) >= least) & 0x7f800000u)) : v;
+}
+/* Whether any element of these registers has the exponent of NaN and infinity (a superset will do). */
+PXL_INLINE bool pxl_has_special(int type, pxl_v8u a, pxl_v8u b, pxl_v8u c, pxl_v8u d)
+{
+    if (type == MMA_TF32 || type == MMA_BF16)
+        return false;
+    if (type == MMA_F16) {
+        const pxl_v8w2 inf = 0x7c00, x = (pxl_v8w2)a & inf, y = (pxl_v8w2)b & inf, z = (pxl_v8w2)c & inf, w = (pxl_v8w2)d & inf;
+        return __builtin_reduce_or((x == inf) | (y == inf) | (z == inf) | (w == inf)) != 0;
+    }
+    const pxl_v8b4 top = type == MMA_E4M3 ? 0x7f : 0x7c, x = (pxl_v8b4)a & top, y = (pxl_v8b4)b & top, z = (pxl_v8b4)c & top, w = (pxl_v8b4)d & top;
+    return __builtin_reduce_or((x == top) | (y == top) | (z == top) | (w == top)) != 0;
 }
 #define PXL_TAKE_VALUES(name, type) \
+    PXL_INLINE void pxl_values_a_of_##name(pxl_mma_floats *o, const uint32_t *a, uint32_t row, uint32_t k, bool special) \
+    { \
+        const uint32_t n = (uint32_t)pxl_mma_elements(type); \
+        for (uint32_t v = 0; v < 4; v++) \
+            for (uint32_t i = 0; i < n; i++) { \
+                const pxl_v8u x = (pxl_v8u)pxl_value8(type, pxl_load8(a + 8 * v), i, special); \
+                pxl_store4(&o->a[row + 2 * v][k + 4 * i], x.lo); \
+                pxl_store4(&o->a[row + 2 * v + 1][k + 4 * i], x.hi); \
+            } \
+    } \
     PXL_NOINLINE void pxl_values_a_##name(pxl_mma_floats *o, const pxl_mma_job *j) \
     { \
         const uint32_t n = (uint32_t)pxl_mma_elements(type), halves = j->rows / 8; \
-        for (uint32_t r = 0; r < j->slabs * halves; r++) \
-            for (uint32_t v = 0; v < 4; v++) \
-                for (uint32_t i = 0; i < n; i++) { \
-                    const pxl_v8u x = (pxl_v8u)pxl_value8(type, pxl_load8(j->a[r] + 8 * v), i); \
-                    const uint32_t row = 8 * (r % halves) + 2 * v, k = r / halves * 4 * n + 4 * i; \
-                    pxl_store4(&o->a[row][k], x.lo); \
-                    pxl_store4(&o->a[row + 1][k], x.hi); \
-                } \
+        for (uint32_t r = 0; r < j->slabs * halves; r++) { \
+            const uint32_t *a = j->a[r], row = 8 * (r % halves), k = r / halves * 4 * n; \
+            if (pxl_has_special(type, pxl_load8(a), pxl_load8(a + 8), pxl_load8(a + 16), pxl_load8(a + 24))) \
+                pxl_values_a_of_##name(o, a, row, k, true); \
+            else \
+                pxl_values_a_of_##name(o, a, row, k, false); \
+        } \
+    } \
+    PXL_INLINE void pxl_values_b_of_##name(pxl_v8f *b, const pxl_v8u word[4], bool special) \
+    { \
+        for (uint32_t i = 0; i < (uint32_t)pxl_mma_elements(type); i++) \
+            for (uint32_t w = 0; w < 4; w++) \
+                b[4 * i + w] = pxl_value8(type, word[w], i, special); \
     } \
     PXL_NOINLINE void pxl_values_b_##name(pxl_mma_floats *o, const pxl_mma_job *j) \
     { \
-        const uint32_t n = (uint32_t)pxl_mma_elements(type); \
         for (uint32_t s = 0; s < j->slabs; s++) { \
             pxl_v8u word[4]; \
             pxl_transpose_b(j->b[s], word); \
-            for (uint32_t i = 0; i < n; i++) \
-                for (uint32_t w = 0; w < 4; w++) \
-                    o->b[(s * n + i) * 4 + w] = pxl_value8(type, word[w], i); \
+            pxl_v8f *b = o->b + s * (uint32_t)pxl_mma_elements(type) * 4; \
+            if (pxl_has_special(type, word[0], word[1], word[2], word[3])) \
+                pxl_values_b_of_##name(b, word, true); \
+            else \
+                pxl_values_b_of_##name(b, word, false); \
         } \
     }
 PXL_TAKE_VALUES(e4m3, MMA_E4M3)

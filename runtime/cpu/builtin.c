@@ -2,6 +2,7 @@
  * (CUDA Programming Guide, "Formatted Output", "Dynamic Global Memory Allocation", "Assertion").
  */
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,27 +95,65 @@ static uint64_t take(cursor *c, uint32_t bytes)
     return v;
 }
 
+static void emit(cpu_text *text, const char *spec, ...)
+{
+    char small[512], *out = small;
+    va_list args, again;
+    va_start(args, spec);
+    va_copy(again, args);
+    int length = vsnprintf(small, sizeof small, spec, args);
+    if (length >= (int)sizeof small) {
+        out = malloc((size_t)length + 1);
+        if (out)
+            length = vsnprintf(out, (size_t)length + 1, spec, again);
+    }
+    if (out && length > 0)
+        cpu_text_append(text, out, (size_t)length);
+    if (out != small)
+        free(out);
+    va_end(again);
+    va_end(args);
+}
+
+/* A width or precision: digits, or '*' for an argument. Kept within what a string may have. */
+static int number(cursor *c, const char **f)
+{
+    int64_t n = 0;
+    if (**f == '*') {
+        (*f)++;
+        n = (int32_t)take(c, 4);
+    } else
+        for (; isdigit((unsigned char)**f); (*f)++)
+            n = n > STRING_LIMIT ? n : n * 10 + (**f - '0');
+    return (int)(n > STRING_LIMIT ? STRING_LIMIT : n < -STRING_LIMIT ? -STRING_LIMIT : n);
+}
+
 /* One conversion, from behind the '%'; returns where the format goes on. */
 static const char *convert(cursor *c, cpu_text *text, const char *f)
 {
-    char spec[64] = "%", out[512];
+    char spec[64] = "%";
     size_t n = 1;
     uint32_t longs = 0;
-    while (*f && strchr("-+ #0123456789.*", *f)) {
-        if (*f == '*')
-            n += (size_t)snprintf(spec + n, n < 40 ? sizeof spec - n : 0, "%d", (int)take(c, 4));
-        else if (n < 40)
+    int width, precision = -1;
+    for (; *f && strchr("-+ #0", *f); f++)
+        if (n < 8)
             spec[n++] = *f;
-        if (n >= sizeof spec - 8)
-            n = 40;
+    width = number(c, &f);
+    if (*f == '.') {
         f++;
+        precision = number(c, &f);
     }
+    if (width < 0 && n < 8)
+        spec[n++] = '-';
+    if (width)
+        n += (size_t)snprintf(spec + n, 16, "%d", abs(width));
+    if (precision >= 0)
+        n += (size_t)snprintf(spec + n, 16, ".%d", precision);
     for (; *f && strchr("hlLjzt", *f); f++)
         longs += *f == 'l' || *f == 'j' || *f == 'z' || *f == 't' ? 1 : 0;
     if (!*f)
         return f;
     char kind = *f++;
-    int length = 0;
     spec[n] = 0;
     if (kind == '%') {
         cpu_text_append(text, "%", 1);
@@ -126,23 +165,23 @@ static const char *convert(cursor *c, cpu_text *text, const char *f)
         memcpy(spec + n, "ll", 2);
         spec[n + 2] = kind;
         spec[n + 3] = 0;
-        length = snprintf(out, sizeof out, spec, (long long)(longs ? (int64_t)v : sign ? (int64_t)(int32_t)v : (int64_t)(uint32_t)v));
+        emit(text, spec, (long long)(longs ? (int64_t)v : sign ? (int64_t)(int32_t)v : (int64_t)(uint32_t)v));
     } else if (strchr("fFeEgGaA", kind)) {
         uint64_t v = take(c, 8);
         double x;
         memcpy(&x, &v, 8);
         spec[n] = kind;
         spec[n + 1] = 0;
-        length = snprintf(out, sizeof out, spec, x);
+        emit(text, spec, x);
     } else if (kind == 'c') {
         spec[n] = 'c';
         spec[n + 1] = 0;
-        length = snprintf(out, sizeof out, spec, (int)take(c, 4));
+        emit(text, spec, (int)take(c, 4));
     } else if (kind == 'p') {
         uint64_t v = take(c, 8);
         spec[n] = 'p';
         spec[n + 1] = 0;
-        length = snprintf(out, sizeof out, spec, (void *)(uintptr_t)v);
+        emit(text, spec, (void *)(uintptr_t)v);
     } else if (kind == 's') {
         uint64_t v = take(c, 8);
         const char *s = v ? device_string(c->w, c->lane, v) : "(null)";
@@ -152,10 +191,8 @@ static const char *convert(cursor *c, cpu_text *text, const char *f)
             cpu_text_append(text, s, strnlen(s, STRING_LIMIT));
             return f;
         }
-        length = snprintf(out, sizeof out, spec, s);
+        emit(text, spec, s);
     }
-    if (length > 0)
-        cpu_text_append(text, out, (size_t)length < sizeof out ? (size_t)length : sizeof out - 1);
     return f;
 }
 

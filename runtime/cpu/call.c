@@ -188,6 +188,15 @@ const cpu_code *cpu_call_target(cpu_warp *w, const cpu_insn *i, uint32_t *mask)
     return code;
 }
 
+/* Registers of another size: only an indirect call can get here with them. */
+static bool same_registers(const cpu_passed *a, const cpu_passed *b, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++)
+        if (a[k].in_register && b[k].in_register && a[k].class != b[k].class)
+            return false;
+    return true;
+}
+
 void cpu_call_enter(cpu_warp *w, const cpu_insn *i, const cpu_code *callee)
 {
     const cpu_call *call = i->extra;
@@ -195,6 +204,8 @@ void cpu_call_enter(cpu_warp *w, const cpu_insn *i, const cpu_code *callee)
     cpu_frame *from = s->frame;
     uint32_t lane = (uint32_t)__builtin_ctz(s->mask);
     w->mask = s->mask;
+    if (!same_registers(call->args, callee->params, call->nargs) || !same_registers(call->returns, callee->returns, call->nreturns))
+        cpu_raise(w, CPU_FAULT_CALL, lane, 0, "call of %s with registers of other types than it is declared with", callee->function->name);
     if (from->depth + 1 >= CPU_MAX_DEPTH)
         cpu_raise(w, CPU_FAULT_STACK, lane, 0, "calls are nested more than %d deep", CPU_MAX_DEPTH);
     if (from->local_top + callee->local_bytes > w->local_bytes)

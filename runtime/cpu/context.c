@@ -2,8 +2,10 @@
  *
  * A warp runs until it waits, ends, or has used its quantum. A block whose warps used their quanta
  * several times with no barrier completed and no warp ended is taken to spin on another block, and
- * gives way: soon when it polls memory (atomics, volatile loads, fences), late when it only computes. Windows of shared and local memory lie in the arena; they and the register files are kept
- * for the next block and the next launch of the same kernel.
+ * gives way: soon when it polls memory (atomics, volatile loads, fences), late when it only computes.
+ * Barriers may stand inside such a loop, so after many rounds of them a block gives way as well.
+ * Windows of shared and local memory lie in the arena; they and the register files are kept for the next
+ * block and the next launch of the same kernel.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,7 @@
 #include <sys/mman.h>
 #include "runtime/cpu/context.h"
 
-enum { PATIENCE = 4000, POLLING = 500, MOST_CONTEXTS = 512 };
+enum { PATIENCE = 4000, POLLING = 500, ROUNDS = 20000, POLLING_ROUND = 20, MOST_CONTEXTS = 512 };
 
 uint32_t cpu_contexts_limit(const cpu_job *job)
 {
@@ -214,7 +216,7 @@ bool cpu_context_run(cpu_context *c)
 {
     cpu_job *job = c->worker->job;
     const bool traced = job->launch->trace != NULL;
-    int32_t patience = PATIENCE;
+    int32_t patience = PATIENCE, rounds = ROUNDS;
     if (job->deadline_ns && out_of_time(c, &c->warps[0])) {
         cpu_context_abandon(c);
         return true;
@@ -240,13 +242,14 @@ bool cpu_context_run(cpu_context *c)
                 break;
             case CPU_RAN_YIELDED:
                 yielded = true;
-                polled |= w->polls != 0;
-                w->polls = 0;
-                if (out_of_time(c, w)) {
-                    cpu_context_abandon(c);
-                    return true;
-                }
                 break;
+            }
+            polled |= w->polls != 0;
+            w->polls = 0;
+            /* A loop over barriers may never use up a quantum. */
+            if (w->state != CPU_WARP_DONE && out_of_time(c, w)) {
+                cpu_context_abandon(c);
+                return true;
             }
         }
         if (!ran && c->live_warps)
@@ -257,6 +260,9 @@ bool cpu_context_run(cpu_context *c)
                 return false;
         } else
             patience = PATIENCE;
+        rounds -= polled ? POLLING_ROUND : 1;
+        if (rounds <= 0 && c->live_warps)
+            return false;
     }
     hand_over_text(c);
     return true;

@@ -371,6 +371,8 @@ uint64_t cpu_texture_create(cpu_device *d, const void *descriptor, size_t bytes)
         uint64_t page = place & ~(uint64_t)(CPU_PAGE - 1);
         if (mprotect((void *)(uintptr_t)page, CPU_PAGE, PROT_READ | PROT_WRITE) == 0) {
             memcpy((void *)(uintptr_t)place, descriptor, bytes);
+            /* Handlers trust what they read there, so no kernel may write it. */
+            mprotect((void *)(uintptr_t)page, CPU_PAGE, PROT_READ);
             d->texture_live[i] = 1;
             handle = place;
         }
@@ -400,16 +402,26 @@ bool cpu_texture_destroy(cpu_device *d, uint64_t handle)
 
 /* Blocks of a power of two of bytes with a 16-byte head that holds the class; freed ones form a list per class. */
 enum { HEAP_HEAD = 16, HEAP_MAGIC = 0x6b7a };
+#define HEAP_MOST ((1ull << 39) - HEAP_HEAD)
+
+/* Can `address` be what malloc gave? The smallest block behind it then lies in the heap. */
+static bool heap_holds(const cpu_device *d, uint64_t address)
+{
+    return address % 16 == 0 && address >= d->heap_window + HEAP_HEAD && address < d->heap_top;
+}
 
 uint64_t cpu_heap_alloc(cpu_device *d, uint64_t bytes)
 {
     uint64_t address = 0;
     uint32_t class = 5;
-    while (class < 40 && (1ull << class) < bytes + HEAP_HEAD)
-        class++;
-    if (class >= 40)
+    if (bytes > HEAP_MOST)
         return 0;
+    while ((1ull << class) < bytes + HEAP_HEAD)
+        class++;
     pthread_mutex_lock(&d->lock);
+    /* The lists run through memory that a kernel may have written after its free: such a list is given up. */
+    if (d->heap_free[class] && !heap_holds(d, d->heap_free[class] + HEAP_HEAD))
+        d->heap_free[class] = 0;
     if (d->heap_free[class]) {
         address = d->heap_free[class];
         memcpy(&d->heap_free[class], (void *)(uintptr_t)(address + HEAP_HEAD), 8);
@@ -438,7 +450,7 @@ bool cpu_heap_free(cpu_device *d, uint64_t address)
     if (address == 0)
         return true;
     pthread_mutex_lock(&d->lock);
-    bool valid = address % 16 == 0 && address >= d->heap_window + HEAP_HEAD && address < d->heap_top;
+    bool valid = heap_holds(d, address);
     if (valid) {
         memcpy(head, (void *)(uintptr_t)(address - HEAP_HEAD), HEAP_HEAD);
         valid = head[0] == HEAP_MAGIC && head[1] < 40;
