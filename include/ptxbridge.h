@@ -21,7 +21,8 @@
  *
  *  **Status.** Every call that can fail returns a pxb_status, PXB_OK (0) on success. When it is not
  *  PXB_OK, pxb_last_error() says what was wrong, where and why. A failed call changes nothing and
- *  sets its output parameters to NULL or 0.
+ *  sets its output parameters to NULL or 0. Objects and output parameters must not be NULL unless a text says
+ *  so; a NULL name, path, options or data where one is needed is PXB_BAD_ARGUMENT.
  *
  *  **Lifetime.** A context owns all that is made from it; pxb_context_destroy() frees what is left.
  *  A module may be used on every device of its context. Kernels need no freeing: they live until

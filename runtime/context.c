@@ -211,6 +211,11 @@ pxb_status rt_no_memory(pxb_context *ctx)
     return rt_fail(ctx, PXB_OUT_OF_MEMORY, "out of memory");
 }
 
+pxb_status rt_need(pxb_context *ctx, const void *pointer, const char *what)
+{
+    return pointer ? PXB_OK : rt_fail(ctx, PXB_BAD_ARGUMENT, "%s must not be NULL", what);
+}
+
 pxb_status rt_status_of_reason(ptx_reason reason)
 {
     switch (reason) {
@@ -224,12 +229,36 @@ pxb_status rt_status_of_reason(ptx_reason reason)
     return PXB_INTERNAL;
 }
 
+/* Formats a diagnostic without a final newline; returns its length. */
+static size_t format_diagnostic(const ptx_module *module, const ptx_diagnostic *d, char *text, size_t size)
+{
+    ptx_format_diagnostic(module, d, text, size);
+    size_t n = strlen(text);
+    while (n && text[n - 1] == '\n')
+        text[--n] = '\0';
+    return n;
+}
+
+/* An error outside of all functions above an error inside one is often its cause: a variable that was refused. */
+static const ptx_diagnostic *module_error_above(const ptx_module *module, const ptx_diagnostic *d)
+{
+    for (uint32_t i = 0; d->function && i < module->ndiagnostics; i++) {
+        const ptx_diagnostic *o = &module->diagnostics[i];
+        if (o->severity == PTX_ERROR && !o->function && o->at.line < d->at.line)
+            return o;
+    }
+    return NULL;
+}
+
 pxb_status rt_fail_diagnostic(pxb_context *ctx, const ptx_module *module, const ptx_diagnostic *d)
 {
     char text[4096];
-    ptx_format_diagnostic(module, d, text, sizeof text);
-    for (size_t n = strlen(text); n && text[n - 1] == '\n'; n--)
-        text[n - 1] = '\0';
+    size_t n = format_diagnostic(module, d, text, sizeof text / 2);
+    const ptx_diagnostic *above = module_error_above(module, d);
+    if (above) {
+        text[n++] = '\n';
+        format_diagnostic(module, above, text + n, sizeof text - n);
+    }
     pxb_error e = {
         .status = d->reason == PTX_REASON_NONE ? PXB_BAD_INPUT : rt_status_of_reason(d->reason),
         .message = text,

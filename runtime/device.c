@@ -108,11 +108,15 @@ pxb_status pxb_memory_free(pxb_device *device, pxb_address address)
 
 pxb_status pxb_memory_write(pxb_device *device, pxb_address to, const void *from, size_t bytes)
 {
+    if (bytes && rt_need(device->context, from, "the source"))
+        return PXB_BAD_ARGUMENT;
     return bytes ? device->ops->write(device, to, from, bytes) : PXB_OK;
 }
 
 pxb_status pxb_memory_read(pxb_device *device, void *to, pxb_address from, size_t bytes)
 {
+    if (bytes && rt_need(device->context, to, "the destination"))
+        return PXB_BAD_ARGUMENT;
     return bytes ? device->ops->read(device, to, from, bytes) : PXB_OK;
 }
 
@@ -155,6 +159,8 @@ uint32_t rt_texel_bytes(pxb_texel texel)
 
 static pxb_status check_desc(pxb_context *ctx, const pxb_image_desc *d, size_t *bytes)
 {
+    if (rt_need(ctx, d, "the image's description"))
+        return PXB_BAD_ARGUMENT;
     if (d->dims < 1 || d->dims > 3)
         return rt_fail(ctx, PXB_BAD_ARGUMENT, "an image has 1, 2 or 3 dimensions, not %u", d->dims);
     if (d->channels != 1 && d->channels != 2 && d->channels != 4)
@@ -261,6 +267,12 @@ static pxb_status check_sampler(const pxb_image *image, const pxb_sampler *s)
 {
     pxb_context *ctx = image->device->context;
     bool is_float = image->desc.texel == PXB_TEXEL_F16 || image->desc.texel == PXB_TEXEL_F32;
+    if (rt_need(ctx, s, "the sampler"))
+        return PXB_BAD_ARGUMENT;
+    if ((unsigned)s->filter > PXB_FILTER_LINEAR)
+        return rt_fail(ctx, PXB_BAD_ARGUMENT, "unknown filter %u", (unsigned)s->filter);
+    if ((unsigned)s->read > PXB_READ_NORMALIZED_FLOAT)
+        return rt_fail(ctx, PXB_BAD_ARGUMENT, "unknown read mode %u", (unsigned)s->read);
     for (uint32_t i = 0; i < image->desc.dims; i++) {
         if ((unsigned)s->address[i] > PXB_ADDRESS_BORDER)
             return rt_fail(ctx, PXB_BAD_ARGUMENT, "unknown address mode %u", (unsigned)s->address[i]);

@@ -156,7 +156,12 @@ static pxb_status read_cpu(pxb_device *device, void *to, pxb_address from, size_
 
 static pxb_status copy_cpu(pxb_device *device, pxb_address to, pxb_address from, size_t bytes)
 {
-    return cpu_copy(state_of(device)->cpu, to, from, bytes) ? PXB_OK : no_range(device, to, bytes);
+    engine *s = state_of(device);
+    uint64_t base, size;
+    if (cpu_copy(s->cpu, to, from, bytes))
+        return PXB_OK;
+    bool target = cpu_range(s->cpu, to, &base, &size) && bytes <= size - (to - base);
+    return no_range(device, target ? from : to, bytes);
 }
 
 static pxb_status set_cpu(pxb_device *device, pxb_address to, uint8_t value, size_t bytes)

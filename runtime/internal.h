@@ -54,6 +54,9 @@ pxb_status rt_status_of_reason(ptx_reason reason);
 
 pxb_status rt_no_memory(pxb_context *ctx);
 
+/* A pointer of the caller that must not be NULL: PXB_OK, or the error that names it. */
+pxb_status rt_need(pxb_context *ctx, const void *pointer, const char *what);
+
 /* ------------------------------------------------------------ time */
 
 double rt_now_ms(void);

@@ -24,6 +24,8 @@ pxb_status pxb_module_load_text(pxb_context *context, const char *text, size_t l
     *out = NULL;
     if (length > MAX_MODULE_BYTES)
         return rt_fail(context, PXB_UNSUPPORTED, "a module has at most 1 GiB of text");
+    if (length && rt_need(context, text, "the text"))
+        return PXB_BAD_ARGUMENT;
     double started = rt_now_ms();
     ptx_module *ptx = ptx_parse(text, length, name);
     if (!ptx)
@@ -53,6 +55,8 @@ pxb_status pxb_module_load_file(pxb_context *context, const char *path, pxb_modu
     char *text;
     size_t length;
     *out = NULL;
+    if (rt_need(context, path, "the path"))
+        return PXB_BAD_ARGUMENT;
     pxb_status status = rt_read_file(context, path, MAX_MODULE_BYTES, &text, &length);
     if (!status)
         status = pxb_module_load_text(context, text, length, path, out);
@@ -212,6 +216,8 @@ static pxb_status load_on(pxb_device *device, pxb_module *module, rt_residence *
 
 static pxb_status find_function(pxb_module *module, const char *name, const ptx_function **out)
 {
+    if (rt_need(module->context, name, "the name"))
+        return PXB_BAD_ARGUMENT;
     *out = ptx_find_function(module->ptx, name);
     return *out ? PXB_OK
                 : rt_fail_at(module->context, PXB_NOT_FOUND, module->ptx->file, 0, 0, "there is no function \"%.200s\"",
@@ -278,6 +284,8 @@ pxb_status pxb_kernel_get(pxb_device *device, pxb_module *module, const char *na
 pxb_status pxb_global_get(pxb_device *device, pxb_module *module, const char *name, pxb_address *out, size_t *bytes)
 {
     *out = 0;
+    if (rt_need(module->context, name, "the name"))
+        return PXB_BAD_ARGUMENT;
     const ptx_variable *v = ptx_find_variable(module->ptx, name);
     if (!v || (v->space != PTX_SPACE_GLOBAL && v->space != PTX_SPACE_CONST))
         return rt_fail_at(module->context, PXB_NOT_FOUND, module->ptx->file, 0, 0,
@@ -347,6 +355,8 @@ static pxb_status check_launch(const pxb_kernel *k, const pxb_launch_options *o)
 {
     static const uint32_t grid_most[3] = {0x7fffffff, 65535, 65535}, block_most[3] = {1024, 1024, 64};
     pxb_context *ctx = k->residence->device->context;
+    if (rt_need(ctx, o, "the launch options"))
+        return PXB_BAD_ARGUMENT;
     if (o->struct_size != sizeof *o)
         return rt_fail(ctx, PXB_BAD_ARGUMENT, "launch options of %zu bytes; start from PXB_LAUNCH_OPTIONS_INIT",
                        o->struct_size);
@@ -377,6 +387,8 @@ pxb_status pxb_launch_packed(pxb_kernel *kernel, const pxb_launch_options *optio
         return rt_fail(device->context, PXB_BAD_ARGUMENT,
                        "kernel \"%.200s\" takes a parameter block of %llu bytes, not %zu", f->name,
                        (unsigned long long)f->param_size, bytes);
+    if (bytes && rt_need(device->context, block, "the parameter block"))
+        return PXB_BAD_ARGUMENT;
     double started = rt_now_ms();
     status = device->ops->launch(device, kernel->state, options, block);
     rt_debug_phase(device->context, RT_DEBUG_RUN, f->name, started);
@@ -390,6 +402,11 @@ pxb_status pxb_launch(pxb_kernel *kernel, const pxb_launch_options *options, con
     if (count != f->prototype.nparams)
         return rt_fail(ctx, PXB_BAD_ARGUMENT, "kernel \"%.200s\" takes %u parameters, not %u", f->name,
                        f->prototype.nparams, count);
+    if (count && rt_need(ctx, params, "the list of parameters"))
+        return PXB_BAD_ARGUMENT;
+    for (uint32_t i = 0; i < count; i++)
+        if (!params[i])
+            return rt_fail(ctx, PXB_BAD_ARGUMENT, "the pointer to parameter %u of kernel \"%.200s\" must not be NULL", i, f->name);
     /* Bytes between parameters are zero, so that a launch does not depend on what lay in memory. */
     unsigned char *block = calloc(1, (size_t)f->param_size + 1);
     if (!block)

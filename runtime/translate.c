@@ -108,6 +108,8 @@ static pxb_status check_options(pxb_module *module, const pxb_translate_options 
 {
     pxb_context *ctx = module->context;
     char known[1024] = "";
+    if (rt_need(ctx, o, "the translation options"))
+        return PXB_BAD_ARGUMENT;
     if (o->struct_size != sizeof *o || !o->target || (unsigned)o->emit > PXB_EMIT_OBJECT ||
         !pxb_mma_model_name(o->mma_model))
         return rt_fail(ctx, PXB_BAD_ARGUMENT,

@@ -285,6 +285,37 @@ TEST_F(Api, LaunchesThatAreRefused)
     EXPECT_EQ(pxb_launch(kernel("bounded"), &bounded, nullptr, 0), PXB_OK) << error();
 }
 
+TEST_F(Api, NullsAreRefused)
+{
+    pxb_address a = 0;
+    const void *params[] = {&a, nullptr};
+    pxb_kernel *k = kernel("add_one");
+    pxb_launch_options o = shape(1, 1);
+    EXPECT_EQ(pxb_launch(k, nullptr, params, 2), PXB_BAD_ARGUMENT);
+    EXPECT_EQ(pxb_launch(k, &o, nullptr, 2), PXB_BAD_ARGUMENT);
+    EXPECT_EQ(pxb_launch(k, &o, params, 2), PXB_BAD_ARGUMENT);
+    EXPECT_NE(error().find("parameter 1"), std::string::npos) << error();
+    EXPECT_EQ(pxb_launch_packed(k, &o, nullptr, 12), PXB_BAD_ARGUMENT);
+    EXPECT_EQ(pxb_kernel_get(dev, mod, nullptr, &k), PXB_BAD_ARGUMENT);
+    EXPECT_EQ(k, nullptr);
+    EXPECT_EQ(pxb_global_get(dev, mod, nullptr, &a, nullptr), PXB_BAD_ARGUMENT);
+    EXPECT_EQ(pxb_function_address(dev, mod, nullptr, &a), PXB_BAD_ARGUMENT);
+    pxb_module *none;
+    EXPECT_EQ(pxb_module_load_file(ctx, nullptr, &none), PXB_BAD_ARGUMENT);
+    EXPECT_EQ(pxb_module_load_text(ctx, nullptr, 5, nullptr, &none), PXB_BAD_ARGUMENT);
+    EXPECT_EQ(none, nullptr);
+    ASSERT_EQ(pxb_memory_alloc(dev, 64, &a), PXB_OK);
+    EXPECT_EQ(pxb_memory_write(dev, a, nullptr, 4), PXB_BAD_ARGUMENT);
+    EXPECT_EQ(pxb_memory_read(dev, nullptr, a, 4), PXB_BAD_ARGUMENT);
+    EXPECT_EQ(pxb_memory_write(dev, a, nullptr, 0), PXB_OK);
+    pxb_image *image;
+    EXPECT_EQ(pxb_image_create(dev, nullptr, &image), PXB_BAD_ARGUMENT);
+    pxb_image_desc desc = {1, 4, 1, 1, 1, PXB_TEXEL_U8};
+    pxb_handle t;
+    ASSERT_EQ(pxb_image_create(dev, &desc, &image), PXB_OK) << error();
+    EXPECT_EQ(pxb_texture_create(image, nullptr, &t), PXB_BAD_ARGUMENT);
+}
+
 // One bad function spoils itself alone, and says why.
 TEST_F(Api, BrokenFunctionKeepsItsSymbol)
 {
@@ -299,6 +330,20 @@ TEST_F(Api, BrokenFunctionKeepsItsSymbol)
     pxb_launch_options o = shape(1, 1);
     EXPECT_EQ(pxb_launch(kernel("bump"), &o, nullptr, 0), PXB_OK);
     EXPECT_EQ(pxb_kernel_get(dev, mod, "nothing", &k), PXB_NOT_FOUND);
+}
+
+// A function that misses a variable says why there is none.
+TEST_F(Api, CauseOutsideTheFunctionIsNamed)
+{
+    const char *text = ".version 8.0\n.target sm_80\n.address_size 64\n.const .u64 table[2] = {later, 0};\n"
+                       ".func later() { ret; }\n.visible .entry k() { .reg .b64 %rd; ld.const.u64 %rd, [table]; ret; }\n";
+    pxb_module *m;
+    pxb_kernel *k;
+    ASSERT_EQ(pxb_module_load_text(ctx, text, strlen(text), "t.ptx", &m), PXB_OK) << error();
+    EXPECT_EQ(pxb_kernel_get(dev, m, "k", &k), PXB_BAD_INPUT);
+    EXPECT_EQ(pxb_last_error(ctx)->line, 6u);
+    EXPECT_NE(error().find("'table' is not declared"), std::string::npos) << error();
+    EXPECT_NE(error().find("t.ptx:4:"), std::string::npos) << error();
 }
 
 TEST_F(Api, ModuleDescription)
@@ -509,6 +554,8 @@ TEST_F(Api, Images)
     for (auto change :
          std::vector<void (*)(pxb_sampler &)>{[](pxb_sampler &x) { x.address[1] = PXB_ADDRESS_WRAP; },
                                               [](pxb_sampler &x) { x.filter = PXB_FILTER_LINEAR; },
+                                              [](pxb_sampler &x) { x.filter = (pxb_filter)7; },
+                                              [](pxb_sampler &x) { x.read = (pxb_read_mode)7; },
                                               [](pxb_sampler &x) { x.address[0] = (pxb_address_mode)9; }}) {
         pxb_sampler bad = sampler;
         change(bad);

@@ -212,6 +212,13 @@ TEST(Divergence, BlockThatSpinsOnLaterBlocks)
         ASSERT_EQ(v[i], 24u) << i;
 }
 
+TEST(Divergence, BlockThatSpinsOnLaterBlocksOverBarriers)
+{
+    auto v = run("cvta.to.global.u64 %in, %in; setp.ne.u32 %p1, %tid0, 0; mov.u32 %r1, %nctaid.x; @!%p1 atom.global.add.u32 %r2, [%in], 1;\nW: bar.sync 0; ld.volatile.global.u32 %r4, [%in]; bar.sync 0; setp.lt.u32 %p2, %r4, %r1; @%p2 bra W;\nst.global.u32 [%out], %r4; ret;", 24, 64);
+    for (uint32_t i = 0; i < 24 * 64; i++)
+        ASSERT_EQ(v[i], 24u) << i;
+}
+
 TEST(Divergence, CallsUnderDivergence)
 {
     const char *f = ".func (.param .b32 r) f(.param .b32 a)\n{ .reg .b32 %x, %y; .reg .pred %p; ld.param.u32 %x, [a]; setp.gt.u32 %p, %x, 50; @%p bra BIG; add.s32 %x, %x, 1; st.param.b32 [r], %x; ret;\nBIG: add.s32 %x, %x, 2; st.param.b32 [r], %x; ret; }\n";

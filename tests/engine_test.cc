@@ -593,6 +593,59 @@ TEST(Engine, MallocGivesEachThreadItsOwn)
         ASSERT_EQ(v[i], i);
 }
 
+/* Calls malloc for the bytes in %rd1, which then holds the address. */
+static const char *const get = "{ .param .b64 p0; .param .b64 q; st.param.b64 [p0], %rd1; call.uni (q), malloc, (p0); ld.param.b64 %rd1, [q]; }\n";
+
+TEST(Engine, MallocOfMoreThanThereIs)
+{
+    for (const char *bytes : {"-1", "-16", "0x8000000000000000", "0x8000000000"}) {
+        Ptx p(std::string(system_functions) + entry("k", std::string("mov.u64 %rd1, ") + bytes + ";\n" + get + "st.global.u64 [%outbase], %rd1; ret;"));
+        Buffer<uint64_t> out(1, 1);
+        ASSERT_EQ(p.run("k", 1, 1, Params().add(out).add(out)), CPU_OK) << p.message();
+        EXPECT_EQ(out.read()[0], 0u) << bytes;
+    }
+}
+
+TEST(Engine, WritesAfterFreeDoNotReachTheHost)
+{
+    for (const char *junk : {"0x1234567890", "-1", "8"}) {
+        Ptx p(std::string(system_functions) +
+              entry("k", std::string("mov.u64 %rd1, 100;\n") + get + "{ .param .b64 p0; st.param.b64 [p0], %rd1; call.uni free, (p0); }\nst.u64 [%rd1], " + junk +
+                             ";\nmov.u64 %rd1, 100;\n" + get + "mov.u64 %rd1, 100;\n" + get + "mov.u64 %rd1, 100;\n" + get + "st.u64 [%rd1], 5; ret;"));
+        Buffer<uint32_t> out(1);
+        ASSERT_EQ(p.run("k", 1, 1, Params().add(out).add(out)), CPU_OK) << p.message();
+    }
+}
+
+/* What a kernel prints for one format, with these 32-bit arguments. */
+static std::string print_with(const std::string &format, const std::vector<int32_t> &arguments)
+{
+    std::string bytes, stores;
+    for (char c : format)
+        bytes += std::to_string((int)c) + ",";
+    for (size_t i = 0; i < arguments.size(); i++)
+        stores += "st.local.u32 [args+" + std::to_string(4 * i) + "], " + std::to_string(arguments[i]) + ";\n";
+    Ptx p(std::string(system_functions) + ".global .align 1 .b8 fmt[" + std::to_string(format.size() + 1) + "] = {" + bytes + "0};\n" +
+          entry("k", stores + "mov.u64 %rd3, args; cvta.local.u64 %rd3, %rd3; cvta.global.u64 %rd4, fmt;\n"
+                              "{ .param .b64 p0; .param .b64 p1; .param .b32 q; st.param.b64 [p0], %rd4; st.param.b64 [p1], %rd3; call.uni (q), vprintf, (p0, p1); }\nret;", ".local .align 8 .b8 args[64];\n"));
+    Buffer<uint32_t> out(1);
+    EXPECT_EQ(p.run("k", 1, 1, Params().add(out).add(out)), CPU_OK) << p.message();
+    return p.printed;
+}
+
+TEST(Engine, PrintfWidthsAndPrecisions)
+{
+    EXPECT_EQ(print_with("[%5d|%-5d|%05d|%+d|%.3d]", {42, 42, 42, 42, 42}), "[   42|42   |00042|+42|042]");
+    EXPECT_EQ(print_with("[%*d|%*d|%.*d]", {4, 7, -4, 7, 2, 7}), "[   7|7   |07]");
+    EXPECT_EQ(print_with("%700d", {1}), std::string(699, ' ') + "1");
+    EXPECT_EQ(print_with("%.700d", {1}), std::string(699, '0') + "1");
+    /* Wider than any output can be: bounded, and at once. */
+    EXPECT_LE(print_with("%2000000000d%.2000000000d%99999999999999999999d%*d", {1, 1, 1, INT32_MAX, 1}).size(), 1u << 20);
+    /* Nothing is written through %n, and an unfinished conversion ends the text. */
+    EXPECT_EQ(print_with("a%nb%", {}), "ab");
+    EXPECT_EQ(print_with("a%-+ #0123456789.123456789ll", {}), "a");
+}
+
 /* ------------------------------------------------------------ modules and launches */
 
 TEST(Engine, ABrokenEntryDoesNotSpoilTheOthers)

@@ -44,6 +44,47 @@ TEST(Fault, BehindAnAllocationMeetsTheGuard)
     expect_alive();
 }
 
+/* Windows are rounded up in the arena; `check` knows where they end, and whose local memory is whose. */
+TEST(Fault, CheckedWindowsAreExact)
+{
+    const char *shared = ".shared .align 8 .b8 s[64];\n", *local = ".local .align 8 .b8 mine[64];\n";
+    struct { const char *space; uint64_t offset; cpu_status status; } const cases[] = {
+        {"shared", 56, CPU_OK}, {"shared", 64, CPU_FAULT_ADDRESS}, {"local", 56, CPU_OK}, {"local", 64, CPU_FAULT_ADDRESS}};
+    for (auto &c : cases) {
+        bool is_shared = !strcmp(c.space, "shared");
+        Ptx p((is_shared ? shared : "") + entry("k", std::string("mov.u64 %rd1, ") + (is_shared ? "s" : "mine") + "; cvta." + c.space + ".u64 %rd1, %rd1;\nst.u64 [%rd1+" + std::to_string(c.offset) + "], %rd2;\nret;", is_shared ? "" : local));
+        Buffer<uint32_t> out(1);
+        p.launch.check = true;
+        EXPECT_EQ(p.run("k", 1, 32, Params().add(out).add(out)), c.status) << c.space << c.offset << p.message();
+    }
+    expect_alive();
+}
+
+/* The part of a copy that its size leaves out is not read. */
+TEST(Fault, CheckedCopiesReadOnlyTheirSize)
+{
+    for (uint32_t size : {4u, 8u}) {
+        Ptx p(".shared .align 16 .b8 s[16];\n" +
+              entry("k", "mov.u64 %rd1, s;\nmov.u32 %r1, " + std::to_string(size) + ";\ncp.async.ca.shared.global [%rd1], [%outbase], 16, %r1;\ncp.async.wait_all;\nret;"));
+        Buffer<uint32_t> out(1);
+        p.launch.check = true;
+        EXPECT_EQ(p.run("k", 1, 1, Params().add(out).add(out)), size == 4 ? CPU_OK : CPU_FAULT_ADDRESS) << p.message();
+    }
+}
+
+TEST(Fault, AddressesNameTheirWindow)
+{
+    struct { const char *access, *text; } const cases[] = {
+        {"ld.local.u64 %rd2, [%rd1+-16]", "outside the local memory of its thread"}, {"st.shared.u64 [%rd1+-16], %rd2", "outside the shared memory of its block"},
+        {"ld.param.u32 %r1, [out+16]", "outside the parameters"}};
+    for (auto &c : cases) {
+        Ptx p(".shared .align 8 .b8 s[64];\n" + entry("k", std::string("mov.u64 %rd1, 0;\n") + c.access + ";\nret;", ".local .align 8 .b8 mine[64];\n"));
+        Buffer<uint32_t> out(1);
+        EXPECT_EQ(p.run("k", 1, 32, Params().add(out).add(out)), CPU_FAULT_ADDRESS) << c.access << p.problems;
+        EXPECT_NE(p.message().find(c.text), std::string::npos) << p.message();
+    }
+}
+
 TEST(Fault, FreedMemory)
 {
     Ptx p(entry("k", "ld.global.v4.u32 {%r1,%r2,%r3,%r4}, [%in];\nst.global.u32 [%out], %r1;\nret;"));
@@ -224,6 +265,52 @@ TEST(Fault, WrongHandle)
     Buffer<uint32_t> out(1);
     EXPECT_EQ(p.run("k", 1, 32, Params().add(out).add(out)), CPU_FAULT_HANDLE) << p.message();
     expect_place(p, "tex.2d", 0, 0);
+    expect_alive();
+}
+
+/* The engine reads descriptors without a check of its own, so a kernel must not be able to write them. */
+TEST(Fault, DescriptorsAreNotForKernelsToWrite)
+{
+    const char descriptor[64] = {};
+    uint64_t handle = cpu_texture_create(test_device(), descriptor, sizeof descriptor);
+    ASSERT_NE(handle, 0u);
+    Ptx p(entry("k", "st.u64 [%in], %rd1;\nret;"));
+    Buffer<uint32_t> out(1);
+    EXPECT_EQ(p.run("k", 1, 1, Params().add(out).add(handle)), CPU_FAULT_ADDRESS) << p.message();
+    expect_place(p, "st.u64 [%in], %rd1", 0, 0);
+    EXPECT_TRUE(cpu_texture_destroy(test_device(), handle));
+    expect_alive();
+}
+
+/* No warp ever uses up a quantum here: each runs from one barrier to the next. */
+TEST(Fault, TimeoutInALoopOverBarriers)
+{
+    Ptx p(entry("k", "L: bar.sync 0;\nbra L;"));
+    Buffer<uint32_t> out(1);
+    p.launch.timeout_ms = 100;
+    EXPECT_EQ(p.run("k", 2, 96, Params().add(out).add(out)), CPU_FAULT_TIMEOUT) << p.message();
+    expect_alive();
+}
+
+TEST(Fault, AFaultElsewhereEndsALoopOverBarriers)
+{
+    Ptx p(entry("k", "setp.lt.u32 %p1, %gid, 64;\n@%p1 trap;\nL: bar.sync 0;\nbra L;"));
+    Buffer<uint32_t> out(1);
+    EXPECT_EQ(p.run("k", 3, 64, Params().add(out).add(out)), CPU_FAULT_TRAP) << p.message();
+    expect_alive();
+}
+
+TEST(Fault, IndirectCallWithRegistersOfOtherTypes)
+{
+    const char *functions = ".func (.reg .b32 r) narrow(.reg .b32 a)\n{ mov.b32 r, a; ret; }\n"
+                            ".func (.reg .pred r) truth(.reg .pred a)\n{ mov.pred r, a; ret; }\n";
+    for (const char *call : {"proto: .callprototype (.reg .b64 _) _ (.reg .b64 _); mov.u64 %rd1, narrow;\ncall (%rd3), %rd1, (%rd2), proto",
+                             "proto: .callprototype (.reg .b32 _) _ (.reg .b32 _); mov.u64 %rd1, truth;\ncall (%r3), %rd1, (%r2), proto"}) {
+        Ptx p(functions + entry("k", std::string(call) + ";\nret;"));
+        Buffer<uint32_t> out(1);
+        EXPECT_EQ(p.run("k", 1, 32, Params().add(out).add(out)), CPU_FAULT_CALL) << p.message();
+        expect_place(p, "call (", 0, 0);
+    }
     expect_alive();
 }
 

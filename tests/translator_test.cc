@@ -165,6 +165,6 @@ TEST(Translator, ABrokenEntrySpoilsOnlyItself)
     EXPECT_TRUE(good.ok) << good.r.message;
     Output bad(module.m, "gfx1100", XL_EMIT_OBJECT, "bad");
     EXPECT_FALSE(bad.ok);
-    EXPECT_EQ(bad.r.at.line, 18u) << bad.r.message;
+    EXPECT_EQ(bad.r.at.line, 19u) << bad.r.message;
     EXPECT_NE(strstr(bad.r.message, "frobnicate"), nullptr) << bad.r.message;
 }

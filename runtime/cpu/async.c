@@ -10,6 +10,13 @@
 typedef uint32_t word __attribute__((may_alias));
 typedef uint64_t wide __attribute__((may_alias));
 
+/* Bytes that a lane reads. */
+static uint32_t size_of(const cpu_async_copy *x, const char *r, const cpu_insn *i, uint32_t lane)
+{
+    uint32_t size = x->has_size ? ((const word *)(r + i->o[2]))[lane] : x->bytes;
+    return size < x->bytes ? size : x->bytes;
+}
+
 void cpu_op_async_copy(cpu_warp *w, const cpu_insn *i, uint32_t mask)
 {
     const cpu_async_copy *x = i->extra;
@@ -27,17 +34,21 @@ void cpu_op_async_copy(cpu_warp *w, const cpu_insn *i, uint32_t mask)
             if (((const word *)(r + i->o[2]))[lane] == 0)
                 reading &= ~(1u << lane);
     if (reading) {
+        /* What a size leaves out is not read, so it may lie outside. */
+        const bool check = w->check;
+        w->check = check && !x->has_size;
         cpu_addresses(w, i, &x->from, 1, x->bytes, x->bytes, reading);
+        w->check = check;
+        if (check && x->has_size)
+            CPU_FOR_LANES(lane, reading)
+                cpu_check_exact(w, i, size_of(x, r, i, lane), 1u << lane);
         memcpy(from, w->addresses, sizeof from);
     }
     cpu_addresses(w, i, &x->to, 0, x->bytes, x->bytes, mask);
     CPU_FOR_LANES(lane, mask) {
         char buffer[16] = {0};
-        uint32_t size = x->bytes;
-        if (x->has_size && ((const word *)(r + i->o[2]))[lane] < size)
-            size = ((const word *)(r + i->o[2]))[lane];
         if (reading >> lane & 1)
-            memcpy(buffer, (const void *)(uintptr_t)from[lane], size);
+            memcpy(buffer, (const void *)(uintptr_t)from[lane], size_of(x, r, i, lane));
         memcpy((void *)(uintptr_t)w->addresses[lane], buffer, x->bytes);
     }
 }

@@ -311,19 +311,12 @@ void cpu_memory_info(cpu_device *d, uint64_t *used, uint64_t *left)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* --check: is [address, address + bytes) inside one allocation, variable, heap, or window? */
+/* --check: is [address, address + bytes) inside one allocation, variable, or the heap? */
 bool cpu_exact_range(cpu_device *d, uint64_t address, uint64_t bytes)
 {
     uint64_t base, size;
     if (address >= d->heap_window && address < d->heap_end)
         return bytes <= d->heap_top - d->heap_window && address <= d->heap_top - bytes;
-    if (address >= d->window.low && address < d->local.high) {
-        pthread_mutex_lock(&d->lock);
-        const cpu_extent *e = region_find(address < d->local.low ? &d->window : &d->local, address);
-        bool inside = e && address >= e->user && address + bytes <= e->user + e->user_bytes;
-        pthread_mutex_unlock(&d->lock);
-        return inside;
-    }
     return cpu_range(d, address, &base, &size) && bytes <= size - (address - base);
 }
 

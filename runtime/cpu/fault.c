@@ -116,7 +116,17 @@ _Noreturn void cpu_raise(cpu_warp *w, cpu_status status, uint32_t lane, uint64_t
     siglongjmp(worker->jump, 1);
 }
 
-/* Says in words what space an address of the arena belongs to. */
+/* Says in words what is wrong with an address: of a window, of the arena. */
+static const char *part_of_window(const cpu_warp *w)
+{
+    switch ((cpu_window)w->window) {
+    case CPU_W_SHARED: return "is outside the shared memory of its block";
+    case CPU_W_LOCAL: case CPU_W_FRAME: return "is outside the local memory of its thread";
+    case CPU_W_PARAM: return "is outside the parameters of the kernel";
+    default: return NULL;
+    }
+}
+
 static const char *part_of_arena(const cpu_device *d, uint64_t address)
 {
     if (address - d->arena >= d->arena_bytes)
@@ -140,8 +150,9 @@ _Noreturn void cpu_raise_address(cpu_warp *w, const cpu_insn *i, uint32_t bad)
     if (address & (w->align - 1))
         cpu_raise(w, CPU_FAULT_MISALIGNED, lane, address, "address 0x%llx is not a multiple of the access size %u",
                   (unsigned long long)address, w->align);
+    const char *part = part_of_window(w);
     cpu_raise(w, CPU_FAULT_ADDRESS, lane, address, "access of %u bytes at 0x%llx, which %s", w->access_bytes,
-              (unsigned long long)address, part_of_arena(w->context->worker->device, address));
+              (unsigned long long)address, part ? part : part_of_arena(w->context->worker->device, address));
 }
 
 /* ------------------------------------------------------------ signals */

@@ -234,6 +234,7 @@ struct cpu_warp {
     int32_t quantum;
     uint32_t polls;                /* cost of memory operations so far that a spinning program would do */
     bool check;
+    uint8_t window;                /* cpu_window of the memory operation in progress */
     uint8_t state;
     uint32_t index, nsplits;
     uint32_t current;

@@ -88,6 +88,8 @@ void cpu_op_fragment(cpu_warp *w, const cpu_insn *i, uint32_t mask)
         cpu_raise_address(w, i, 1u << first);
     }
     w->access_bytes = (uint32_t)(end - base) + 1;
+    if (w->check && x->place.window == CPU_W_GENERIC)
+        cpu_check_exact(w, i, end - base + 1, 1u << first);
     for (uint32_t lane = 0; lane < CPU_LANES; lane++) {
         w->addresses[lane] = base;
         for (uint32_t k = 0; k < x->count; k++) {

@@ -18,11 +18,26 @@ typedef int32_t n4 __attribute__((may_alias));
 
 /* ------------------------------------------------------------ addresses */
 
-static void check_exact(cpu_warp *w, const cpu_insn *i, uint32_t bytes, uint32_t mask)
+/* --check: does a generic access of a lane stay inside one object that is the lane's to use? */
+static bool is_exact(const cpu_warp *w, uint32_t lane, uint64_t address, uint64_t bytes)
 {
     cpu_device *d = w->context->worker->device;
+    uint64_t low, size;
+    if (address - w->param_base < w->param_bytes)
+        low = w->param_base, size = w->param_bytes;
+    else if (address >= d->window.low && address < d->window.high)
+        low = w->shared_base, size = w->shared_bytes;
+    else if (address >= d->local.low && address < d->local.high)
+        low = w->local_base + lane * w->local_stride, size = w->local_bytes;
+    else
+        return cpu_exact_range(d, address, bytes);
+    return address - low < size && bytes <= size - (address - low);
+}
+
+void cpu_check_exact(cpu_warp *w, const cpu_insn *i, uint64_t bytes, uint32_t mask)
+{
     CPU_FOR_LANES(lane, mask)
-        if (!cpu_exact_range(d, w->addresses[lane], bytes))
+        if (!is_exact(w, lane, w->addresses[lane], bytes))
             cpu_raise_address(w, i, 1u << lane);
 }
 
@@ -57,6 +72,7 @@ cpu_pattern cpu_addresses(cpu_warp *w, const cpu_insn *i, const cpu_place *p, ui
     uint64_t size = window_of(w, p, &q);
     w->access_bytes = bytes;
     w->align = align;
+    w->window = p->window;
     if (p->base == CPU_BASE_NONE && q.lane_stride == 0) {
         uint64_t address = q.add + (uint64_t)p->offset;
         for (uint32_t k = 0; k < CPU_LANES; k++)
@@ -64,7 +80,7 @@ cpu_pattern cpu_addresses(cpu_warp *w, const cpu_insn *i, const cpu_place *p, ui
         if (size < bytes || address - q.low > size - bytes || (address & q.align_mask))
             cpu_raise_address(w, i, mask & -mask);
         if (w->check && p->window == CPU_W_GENERIC)
-            check_exact(w, i, bytes, mask & -mask);
+            cpu_check_exact(w, i, bytes, mask & -mask);
         return CPU_PATTERN_UNIFORM;
     }
     static const _Alignas(64) char zeros[32 * 8];
@@ -85,7 +101,7 @@ cpu_pattern cpu_addresses(cpu_warp *w, const cpu_insn *i, const cpu_place *p, ui
     if (bad & mask)
         cpu_raise_address(w, i, bad & mask);
     if (w->check && p->window == CPU_W_GENERIC)
-        check_exact(w, i, bytes, mask);
+        cpu_check_exact(w, i, bytes, mask);
     return pattern;
 }
 
@@ -196,10 +212,11 @@ void cpu_op_load_uniform(cpu_warp *w, const cpu_insn *i, uint32_t mask)
     w->addresses[first] = address;
     w->access_bytes = bytes;
     w->align = bytes;
+    w->window = a->place.window;
     if (size < bytes || address - q.low > size - bytes || (address & (bytes - 1)))
         cpu_raise_address(w, i, mask & -mask);
     if (w->check && a->place.window == CPU_W_GENERIC)
-        check_exact(w, i, bytes, mask & -mask);
+        cpu_check_exact(w, i, bytes, mask & -mask);
     for (uint32_t k = 0; k < a->count; k++) {
         uint64_t value = load_one(a, address + (uint64_t)k * a->bytes);
         char *slot = w->frame->r + i->o[1 + k];

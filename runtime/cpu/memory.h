@@ -57,6 +57,8 @@ typedef struct cpu_conversion { uint8_t window; bool to; uint8_t class, source_c
 /* Fills w->addresses and checks every executing lane; raises. `bytes` is a power of two, or align is given. */
 cpu_pattern cpu_addresses(cpu_warp *w, const cpu_insn *i, const cpu_place *place, uint32_t operand, uint32_t bytes,
                           uint32_t align, uint32_t mask);
+/* For launches with `check`: raises unless every lane's w->addresses[lane], generic, lies with `bytes` bytes in one object. */
+void cpu_check_exact(cpu_warp *w, const cpu_insn *i, uint64_t bytes, uint32_t mask);
 
 void cpu_op_load(cpu_warp *w, const cpu_insn *i, uint32_t mask);
 /* The same for an address without a register, which all lanes share. */
