@@ -108,6 +108,8 @@ static void print_output(table *t, const case_output *o)
     char name[128];
     snprintf(name, sizeof name, "%s %s", case_array_kind_name(o->kind), o->name);
     element_range(&o->array, &low, &high);
+    /* Nothing, or nothing but NaN, has no range. */
+    const char *none = o->array.count ? "nan" : "-";
     snprintf(low_text, sizeof low_text, "%.6g", low);
     snprintf(high_text, sizeof high_text, "%.6g", high);
     for (uint64_t i = 0; i < o->array.count && i < SHOWN; i++) {
@@ -119,7 +121,7 @@ static void print_output(table *t, const case_output *o)
     if (o->array.count > SHOWN)
         snprintf(first + strlen(first), sizeof first - strlen(first), " …");
     table_row(t, (const char *[]){name, rt_array_describe(&o->array, array, sizeof array), o->changed ? "yes" : "no",
-                                  low_text, high_text, first});
+                                  low <= high ? low_text : none, low <= high ? high_text : none, first});
 }
 
 static void print_outputs(const case_result *r)

@@ -41,22 +41,35 @@ endif()
 file(GLOB MEANING_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/ptx/lib/*.c)
 file(GLOB MEANING_HEADERS CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/ptx/lib/*.h)
 
+# A second build (sanitizers) may take these objects from a first one: no sanitizer looks into them, and they take
+# most of the build's time.
+set(PTXBRIDGE_MEANINGS_FROM "" CACHE PATH "Build directory whose objects and bitcode of ptx/lib are used")
+if(PTXBRIDGE_MEANINGS_FROM)
+  get_filename_component(MEANING_DIR ${PTXBRIDGE_MEANINGS_FROM}/meanings ABSOLUTE BASE_DIR ${CMAKE_SOURCE_DIR})
+else()
+  set(MEANING_DIR ${CMAKE_CURRENT_BINARY_DIR}/meanings)
+endif()
+
 set(MEANING_OBJECTS)
 foreach(level ${PTXBRIDGE_LEVELS})
   target_compile_definitions(ptxb_flags INTERFACE PTXB_LEVEL_${level}=1)
   foreach(source ${MEANING_SOURCES})
     get_filename_component(name ${source} NAME_WE)
-    set(object ${CMAKE_CURRENT_BINARY_DIR}/meanings/${level}_${name}.o)
+    set(object ${MEANING_DIR}/${level}_${name}.o)
+    list(APPEND MEANING_OBJECTS ${object})
+    if(PTXBRIDGE_MEANINGS_FROM)
+      continue()
+    endif()
     add_custom_command(OUTPUT ${object}
       COMMAND ${PTXBRIDGE_LAUNCH} ${PTXBRIDGE_CLANG} ${MEANING_FLAGS} ${LEVEL_FLAGS_${level}} -fPIC -fvisibility=hidden
               -DPXL_WIDTH=32 -DPXL_LEVEL=${level} -I${CMAKE_CURRENT_SOURCE_DIR} -I${CMAKE_CURRENT_BINARY_DIR} -I${PTXBRIDGE_GEN}
               -MD -MF ${object}.d -c ${source} -o ${object}
       DEPENDS ${source} ptxb_isa_files DEPFILE ${object}.d
       COMMENT "Meanings of ${name} for ${level}" VERBATIM)
-    list(APPEND MEANING_OBJECTS ${object})
   endforeach()
 endforeach()
 file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/meanings)
+set_source_files_properties(${MEANING_OBJECTS} PROPERTIES EXTERNAL_OBJECT TRUE)
 add_library(ptxb_meanings STATIC ${MEANING_OBJECTS})
 set_target_properties(ptxb_meanings PROPERTIES LINKER_LANGUAGE C)
 target_link_libraries(ptxb_meanings PUBLIC ptxb_flags)
@@ -75,6 +88,11 @@ if(PTXBRIDGE_LLVM)
       set(wave_flags -mcpu=gfx90a)
     endif()
     set(parts)
+    set(linked ${MEANING_DIR}/amdgcn${wave}.bc)
+    list(APPEND PTXBRIDGE_BITCODE_FILES ${linked})
+    if(PTXBRIDGE_MEANINGS_FROM)
+      continue()
+    endif()
     foreach(source ${MEANING_SOURCES})
       get_filename_component(name ${source} NAME_WE)
       set(part ${CMAKE_CURRENT_BINARY_DIR}/meanings/amdgcn${wave}_${name}.bc)
@@ -86,9 +104,7 @@ if(PTXBRIDGE_LLVM)
         COMMENT "Meanings of ${name} as AMD bitcode, wave${wave}" VERBATIM)
       list(APPEND parts ${part})
     endforeach()
-    set(linked ${CMAKE_CURRENT_BINARY_DIR}/meanings/amdgcn${wave}.bc)
     add_custom_command(OUTPUT ${linked} COMMAND ${PTXBRIDGE_LLVM_LINK} ${parts} -o ${linked} DEPENDS ${parts} VERBATIM)
-    list(APPEND PTXBRIDGE_BITCODE_FILES ${linked})
   endforeach()
   add_custom_target(ptxb_bitcode DEPENDS ${PTXBRIDGE_BITCODE_FILES})
   # Embedded, so that no compiler is needed where ptxbridge runs.
@@ -101,7 +117,7 @@ if(PTXBRIDGE_LLVM)
     .globl pxl_bitcode_wave${wave}, pxl_bitcode_wave${wave}_end
     .hidden pxl_bitcode_wave${wave}, pxl_bitcode_wave${wave}_end
 pxl_bitcode_wave${wave}:
-    .incbin \"${CMAKE_CURRENT_BINARY_DIR}/meanings/amdgcn${wave}.bc\"
+    .incbin \"${MEANING_DIR}/amdgcn${wave}.bc\"
 pxl_bitcode_wave${wave}_end:
     .byte 0
 ")

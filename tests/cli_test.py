@@ -279,6 +279,12 @@ class Cli(unittest.TestCase):
         self.assertEqual(devices[0]["name"], "cpu")
         self.assertTrue(devices[0]["available"])
 
+    def test_environment_is_checked(self):
+        for name, value in [("PTXBRIDGE_CPU_THREADS", "many"), ("PTXBRIDGE_CPU_THREADS", "-1"), ("PTXBRIDGE_CPU_THREADS", "99999999999"),
+                            ("PTXBRIDGE_CPU_LEVEL", "zz")]:
+            self.assertIn(value, self.run_command("run", self.case(), env={name: value}, status=3).stderr)
+        self.run_command("run", self.case(), env={"PTXBRIDGE_CPU_THREADS": "3"})
+
     def test_debug_prints_phases(self):
         done = self.run_command("run", self.case(), env={"PTXBRIDGE_DEBUG": "parse,run"})
         self.assertRegex(done.stderr, r"ptxbridge: parse .*: [0-9.]+ ms")

@@ -646,6 +646,34 @@ TEST(Engine, PrintfWidthsAndPrecisions)
     EXPECT_EQ(print_with("a%-+ #0123456789.123456789ll", {}), "a");
 }
 
+TEST(Engine, PrintfInAGridTooLargeForATable)
+{
+    Ptx p(std::string(system_functions) + ".global .align 1 .b8 fmt[2] = {120, 0};\n" +
+          entry("k", "setp.gt.u32 %p1, %gid, 1; @%p1 trap;\ncvta.global.u64 %rd4, fmt;\n{ .param .b64 p0; .param .b64 p1; .param .b32 q; st.param.b64 [p0], %rd4; st.param.b64 [p1], 0; call.uni (q), vprintf, (p0, p1); }\nret;"));
+    cpu_kernel *k = p.kernel("k");
+    ASSERT_NE(k, nullptr);
+    const uint32_t grid[3] = {0x7fffffff, 65535, 65535};
+    memcpy(p.launch.grid, grid, sizeof grid);
+    p.launch.block[0] = p.launch.block[1] = p.launch.block[2] = 1;
+    EXPECT_EQ(p.run(k, Params().add((uint64_t)0).add((uint64_t)0)), CPU_FAULT_TRAP) << p.message();
+    EXPECT_EQ(p.printed, "xx");
+}
+
+TEST(Engine, PrintCallbackMayLaunch)
+{
+    struct again { Ptx kernel{entry("k", "st.global.u32 [%out], 9; ret;")}; Buffer<uint32_t> out{1}; cpu_status status = CPU_NOT_FOUND; } other;
+    Ptx p(std::string(system_functions) + ".global .align 1 .b8 fmt[2] = {120, 0};\n" +
+          entry("k", "cvta.global.u64 %rd4, fmt;\n{ .param .b64 p0; .param .b64 p1; .param .b32 q; st.param.b64 [p0], %rd4; st.param.b64 [p1], 0; call.uni (q), vprintf, (p0, p1); }\nret;"));
+    p.launch.print_user = &other;
+    p.launch.print = [](void *user, const char *, size_t) {
+        again *a = static_cast<again *>(user);
+        a->status = a->kernel.run("k", 1, 1, Params().add(a->out).add(a->out));
+    };
+    ASSERT_EQ(p.run("k", 1, 1, Params().add(other.out).add(other.out)), CPU_OK) << p.message();
+    EXPECT_EQ(other.status, CPU_OK);
+    EXPECT_EQ(other.out.read()[0], 9u);
+}
+
 /* ------------------------------------------------------------ modules and launches */
 
 TEST(Engine, ABrokenEntryDoesNotSpoilTheOthers)

@@ -111,7 +111,7 @@ static uint64_t to_ue8m0(const ref_name *name, double x)
     x = fabs(x);
     if (x <= 0x1p-127)
         return 0;
-    int e, code;
+    int e = 0, code;
     double m = isinf(x) ? 0.5 : frexp(x, &e); /* x = m * 2^e, m in [1/2, 1) */
     code = isinf(x) ? 255 : e - 1 + 127;
     if (ref_has(name, "rp") && m != 0.5)

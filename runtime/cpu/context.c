@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include "runtime/cpu/context.h"
 
-enum { PATIENCE = 4000, POLLING = 500, ROUNDS = 20000, POLLING_ROUND = 20, MOST_CONTEXTS = 512 };
+enum { PATIENCE = 4000, POLLING = 500, ROUNDS = 20000, POLLING_ROUND = 20, MOST_CONTEXTS = 512, MOST_TEXT = 256 << 20 };
 
 uint32_t cpu_contexts_limit(const cpu_job *job)
 {
@@ -164,17 +164,31 @@ void cpu_context_begin(cpu_context *c, uint64_t block)
     }
 }
 
-/* Text goes to the job, which keeps it by block. */
+static bool reserve_text(cpu_job *job)
+{
+    if (job->ntexts < job->text_capacity)
+        return true;
+    uint64_t capacity = job->text_capacity ? job->text_capacity * 2 : 64;
+    cpu_block_text *grown = realloc(job->texts, capacity * sizeof *grown);
+    if (!grown)
+        return false;
+    job->texts = grown;
+    job->text_capacity = capacity;
+    return true;
+}
+
+/* Text goes to the job. */
 static void hand_over_text(cpu_context *c)
 {
     cpu_job *job = c->worker->job;
     if (c->text.length == 0)
         return;
     pthread_mutex_lock(&job->lock);
-    if (!job->texts)
-        job->texts = calloc(job->blocks, sizeof *job->texts);
-    if (job->texts) {
-        job->texts[c->block_number] = c->text;
+    if (job->text_bytes + c->text.length <= MOST_TEXT && reserve_text(job)) {
+        char *shrunk = realloc(c->text.data, c->text.length);
+        c->text.data = shrunk ? shrunk : c->text.data;
+        job->texts[job->ntexts++] = (cpu_block_text){c->block_number, c->text};
+        job->text_bytes += c->text.length;
         c->text = (cpu_text){0};
     }
     pthread_mutex_unlock(&job->lock);

@@ -15,7 +15,7 @@
 
 _Static_assert(sizeof(pxl_texture) <= CPU_TEXTURE_BYTES, "a descriptor fits its place");
 
-enum { ALIGN = 256, GUARD = CPU_PAGE };
+enum { ALIGN = 256, GUARD = CPU_PAGE, MOST_THREADS = 1024 };
 
 static uint64_t round_up(uint64_t x, uint64_t to)
 {
@@ -146,13 +146,22 @@ static void lay_out_arena(cpu_device *d)
     d->global = (cpu_region){.low = a + size / 16 * 8, .high = a + size - CPU_PAGE};
 }
 
-static uint32_t choose_threads(const cpu_options *options)
+/* 0, with *error filled, when the environment's number is none. */
+static uint32_t choose_threads(const cpu_options *options, cpu_error *error)
 {
     const char *text = getenv("PTXBRIDGE_CPU_THREADS");
-    long n = options && options->threads ? (long)options->threads : text ? strtol(text, NULL, 10) : 0;
-    if (n <= 0)
+    long n = options ? (long)options->threads : 0;
+    if (!n && text && *text) {
+        char *end;
+        n = strtol(text, &end, 10);
+        if (*end || n < 1 || n > MOST_THREADS) {
+            cpu_error_set(error, CPU_BAD_ARGUMENT, "PTXBRIDGE_CPU_THREADS is a number from 1 to %d, not '%.40s'", MOST_THREADS, text);
+            return 0;
+        }
+    }
+    if (!n)
         n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n < 1 ? 1 : n > 1024 ? 1024 : (uint32_t)n;
+    return n < 1 ? 1 : n > MOST_THREADS ? MOST_THREADS : (uint32_t)n;
 }
 
 cpu_device *cpu_open(const cpu_options *options, cpu_error *error)
@@ -173,10 +182,10 @@ cpu_device *cpu_open(const cpu_options *options, cpu_error *error)
     else {
         lay_out_arena(d);
         d->texture_live = calloc(d->texture_capacity, 1);
-        d->nworkers = choose_threads(options);
+        d->nworkers = choose_threads(options, error);
         if (!d->texture_live)
             cpu_error_set(error, CPU_NO_MEMORY, "out of memory");
-        else if (cpu_pool_start(d, error)) {
+        else if (d->nworkers && cpu_pool_start(d, error)) {
             cpu_signals_install();
             return d;
         }

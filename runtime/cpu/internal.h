@@ -252,6 +252,7 @@ typedef struct cpu_barrier_state {
 
 /* printf text of one block. */
 typedef struct cpu_text { char *data; size_t length, capacity; } cpu_text;
+typedef struct cpu_block_text { uint64_t block; cpu_text text; } cpu_block_text;
 
 struct cpu_context {
     cpu_worker *worker;
@@ -300,7 +301,8 @@ struct cpu_job {
     pthread_mutex_t lock;
     cpu_error error;
     uint64_t error_block;
-    cpu_text *texts;                   /* by block, NULL until something prints */
+    cpu_block_text *texts;             /* of the blocks that printed, in the order of their ends */
+    uint64_t ntexts, text_capacity;
     uint64_t text_bytes;
 };
 

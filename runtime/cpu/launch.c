@@ -90,11 +90,19 @@ static void size_memory(const cpu_kernel *k, const cpu_launch *l, cpu_job *job)
     job->local_stride = lines ? (lines | 1) * 64 : 0;
 }
 
+static int by_block(const void *a, const void *b)
+{
+    uint64_t p = ((const cpu_block_text *)a)->block, q = ((const cpu_block_text *)b)->block;
+    return p < q ? -1 : p > q;
+}
+
 static void print_texts(cpu_job *job)
 {
     const cpu_launch *l = job->launch;
-    for (uint64_t k = 0; job->texts && k < job->blocks; k++) {
-        cpu_text *t = &job->texts[k];
+    if (job->ntexts)
+        qsort(job->texts, job->ntexts, sizeof *job->texts, by_block);
+    for (uint64_t k = 0; k < job->ntexts; k++) {
+        cpu_text *t = &job->texts[k].text;
         if (t->length && l->print)
             l->print(l->print_user, t->data, t->length);
         else if (t->length)
@@ -134,9 +142,10 @@ cpu_status cpu_run(cpu_kernel *k, const cpu_launch *l, cpu_error *error)
         cpu_pool_run(d, &job);
     else
         cpu_error_set(&job.error, CPU_NO_MEMORY, "no room for the parameters of a launch");
-    print_texts(&job);
     *error = job.error;
     pthread_mutex_destroy(&job.lock);
     pthread_mutex_unlock(&d->launch_lock);
-    return error->status;
+    /* Last and without the lock: the callback may use the device. */
+    print_texts(&job);
+    return job.error.status;
 }

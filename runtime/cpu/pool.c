@@ -75,7 +75,8 @@ static void work(cpu_worker *worker, cpu_job *job)
             cpu_context *fresh = cpu_context_get(worker, held);
             if (!fresh) {
                 cpu_error error;
-                cpu_error_set(&error, CPU_NO_MEMORY, "out of memory for a running block");
+                cpu_error_set(&error, CPU_NO_MEMORY, "no memory for a running block: %llu bytes of local memory for each of its %u threads",
+                              (unsigned long long)job->local_bytes, job->threads);
                 snprintf(error.kernel, sizeof error.kernel, "%s", job->kernel->function->name);
                 report(job, block, &error);
                 continue;
