@@ -258,82 +258,44 @@ typedef struct pxl_fp8_job {
     bool a_e5m2, b_e5m2;
 } pxl_fp8_job;
 
-/* The A and the B of this thread's last fp8 mma. Neighbouring mma of one warp often share A or B; comparing its registers
- * with the ones kept takes a tenth of the time of taking them apart. `kind` is 0 where nothing is kept. */
-typedef struct pxl_fp8_kept {
-    pxl_fp8_a a[2];
-    pxl_fp8_b b[2];
-    _Alignas(64) uint32_t a_from[4][32], b_from[2][32];
-    uint32_t a_kind, b_kind;
-} pxl_fp8_kept;
-static _Thread_local pxl_fp8_kept pxl_fp8_last;
-
-/* Whether `count` registers equal those kept. */
-PXL_INLINE bool pxl_fp8_same(const uint32_t *const *x, const uint32_t (*kept)[32], uint32_t count)
-{
-    __m256i differing = _mm256_setzero_si256();
-#pragma clang loop unroll(disable)
-    for (uint32_t i = 0; i < count; i++)
-#pragma clang loop unroll(full)
-        for (uint32_t k = 0; k < 32; k += 8)
-            differing = _mm256_or_si256(differing, _mm256_xor_si256(_mm256_load_si256((const __m256i *)(x[i] + k)), _mm256_load_si256((const __m256i *)(kept[i] + k))));
-    return _mm256_testz_si256(differing, differing);
-}
-/* Takes A and B apart, where they are not the ones kept; returns whether any operand is NaN or infinite. */
-PXL_INLINE bool pxl_fp8_operands(const pxl_fp8_job *j, pxl_fp8_kept *kept)
+/* Takes A and B apart; returns whether any operand is NaN or infinite. */
+PXL_INLINE bool pxl_fp8_operands(const pxl_fp8_job *j, pxl_fp8_a a[2], pxl_fp8_b b[2])
 {
     const int up = 14 - (j->a_e5m2 ? 2 : 3) - (j->b_e5m2 ? 2 : 3);
-    const uint32_t a_kind = 8 * j->slabs + (uint32_t)(3 * (j->a_e5m2 ? 2 : 1) + (j->b_e5m2 ? 2 : 1)), b_kind = 8 * j->slabs + (j->b_e5m2 ? 2 : 1);
     __m256i nan = _mm256_setzero_si256();
-    if (kept->a_kind != a_kind || !pxl_fp8_same(j->a, kept->a_from, 2 * j->slabs)) {
-        kept->a_kind = 0;
 #pragma clang loop unroll(disable)
-        for (uint32_t s = 0; s < j->slabs; s++) {
-            nan = _mm256_or_si256(nan, pxl_fp8_take_a(&kept->a[s], j->a_e5m2, j->a[2 * s], j->a[2 * s + 1], up));
-            __builtin_memcpy(kept->a_from[2 * s], j->a[2 * s], 128);
-            __builtin_memcpy(kept->a_from[2 * s + 1], j->a[2 * s + 1], 128);
-        }
-        if (!_mm256_testz_si256(nan, nan))
-            return true;
-        kept->a_kind = a_kind;
+    for (uint32_t s = 0; s < j->slabs; s++) {
+        nan = _mm256_or_si256(nan, pxl_fp8_take_a(&a[s], j->a_e5m2, j->a[2 * s], j->a[2 * s + 1], up));
+        nan = _mm256_or_si256(nan, pxl_fp8_take_b(&b[s], j->b_e5m2, j->b[s]));
     }
-    if (kept->b_kind != b_kind || !pxl_fp8_same(j->b, kept->b_from, j->slabs)) {
-        kept->b_kind = 0;
-#pragma clang loop unroll(disable)
-        for (uint32_t s = 0; s < j->slabs; s++) {
-            nan = _mm256_or_si256(nan, pxl_fp8_take_b(&kept->b[s], j->b_e5m2, j->b[s]));
-            __builtin_memcpy(kept->b_from[s], j->b[s], 128);
-        }
-        if (!_mm256_testz_si256(nan, nan))
-            return true;
-        kept->b_kind = b_kind;
-    }
-    return false;
+    return !_mm256_testz_si256(nan, nan);
 }
 /* d holds two registers of f16 pairs; false where the plain form has to do it. c and d are distinct. */
 PXL_INLINE bool pxl_fp8_f16(const pxl_fp8_job *j, const uint16_t *const c[2], uint16_t *const d[2])
 {
-    pxl_fp8_kept *kept = &pxl_fp8_last;
-    if (pxl_fp8_operands(j, kept))
+    pxl_fp8_a a[2];
+    pxl_fp8_b b[2];
+    if (pxl_fp8_operands(j, a, b))
         return false;
     __m256i special = _mm256_setzero_si256();
 #pragma clang loop unroll(disable)
     for (uint32_t i = 0; i < 2 * j->slabs; i++) {
         const uint32_t s = i >> 1, h = i & 1;
-        special = _mm256_or_si256(special, pxl_fp8_rows_f16(&kept->a[s], &kept->b[s], j->a_e5m2 || j->b_e5m2, 8 * h, s ? d[h] : c[h], d[h]));
+        special = _mm256_or_si256(special, pxl_fp8_rows_f16(&a[s], &b[s], j->a_e5m2 || j->b_e5m2, 8 * h, s ? d[h] : c[h], d[h]));
     }
     return _mm256_testz_si256(special, special);
 }
 PXL_INLINE bool pxl_fp8_f32(const pxl_fp8_job *j, const float *const c[4], float *const d[4])
 {
-    pxl_fp8_kept *kept = &pxl_fp8_last;
-    if (pxl_fp8_operands(j, kept))
+    pxl_fp8_a a[2];
+    pxl_fp8_b b[2];
+    if (pxl_fp8_operands(j, a, b))
         return false;
     __m256i special = _mm256_setzero_si256();
 #pragma clang loop unroll(disable)
     for (uint32_t i = 0; i < 2 * j->slabs; i++) {
         const uint32_t s = i >> 1, h = i & 1;
-        special = _mm256_or_si256(special, pxl_fp8_rows_f32(&kept->a[s], &kept->b[s], 8 * h, s ? d[2 * h] : c[2 * h], s ? d[2 * h + 1] : c[2 * h + 1],
+        special = _mm256_or_si256(special, pxl_fp8_rows_f32(&a[s], &b[s], 8 * h, s ? d[2 * h] : c[2 * h], s ? d[2 * h + 1] : c[2 * h + 1],
                                                             d[2 * h], d[2 * h + 1]));
     }
     return _mm256_testz_si256(special, special);
