@@ -116,6 +116,43 @@ TEST(Translator, KernelArgumentsLieAsPtxLaysOutParam)
     EXPECT_EQ(ir.text().find("alloca"), std::string::npos) << "a register was left in memory\n" << ir.text();
 }
 
+// Code object version 5: block counts are u32 at 0, 4, 8 of the hidden arguments, block sizes u16 at 12, 14, 16.
+TEST(Translator, LaunchSizesComeFromTheirHiddenArguments)
+{
+    struct { const char *name; int offset; const char *load; } cases[] = {
+        {"%ntid.x", 12, "load i16"}, {"%ntid.y", 14, "load i16"}, {"%ntid.z", 16, "load i16"},
+        {"%nctaid.y", 4, "load i32"}, {"%nctaid.z", 8, "load i32"}, {"%dynamic_smem_size", 120, "load i32"},
+    };
+    for (const auto &c : cases) {
+        std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n .reg .b64 %rd<2>;\n"
+                           " .reg .b32 %r<2>;\n ld.param.u64 %rd1, [p];\n mov.u32 %r1, " + std::string(c.name) +
+                           ";\n st.global.u32 [%rd1], %r1;\n ret;\n}\n";
+        Module module(text);
+        Output ir(module.m, "gfx1100", XL_EMIT_LLVM);
+        ASSERT_TRUE(ir.ok) << c.name << ": " << ir.r.message;
+        std::string out = ir.text();
+        EXPECT_NE(out.find("i64 " + std::to_string(c.offset) + "\n"), std::string::npos) << c.name << "\n" << out;
+        EXPECT_NE(out.find(c.load), std::string::npos) << c.name << "\n" << out;
+    }
+}
+
+TEST(Translator, AtomicsKeepPtxsRounding)
+{
+    auto ir_of = [](const char *space) {
+        std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n.shared .align 4 .b8 s[4];\n.visible .entry k(.param .u64 p)\n{\n"
+                           " .reg .b64 %rd<2>;\n .reg .f32 %f<2>;\n ld.param.u64 %rd1, [p];\n atom." + std::string(space) +
+                           ".add.f32 %f1, [" + (std::string(space) == "shared" ? "s" : "%rd1") + "], 0f3F800000;\n st.global.f32 [%rd1], %f1;\n ret;\n}\n";
+        Module module(text);
+        Output ir(module.m, "gfx1100", XL_EMIT_LLVM, nullptr, true);
+        EXPECT_TRUE(ir.ok) << ir.r.message;
+        return ir.text();
+    };
+    // PTX ISA, "atom": f32 add flushes subnormals in global memory and keeps them in shared memory.
+    EXPECT_NE(ir_of("global").find("@pxl_add_rn_ftz_f32("), std::string::npos);
+    EXPECT_EQ(ir_of("shared").find("@pxl_add_rn_ftz_f32("), std::string::npos);
+    EXPECT_NE(ir_of("shared").find("@pxl_add_rn_f32("), std::string::npos);
+}
+
 TEST(Translator, OutputIsDeterministic)
 {
     Module module(small);
