@@ -230,7 +230,8 @@ static bool fits_vector(const fitting *f, const ptx_raw_operand *raw, uint32_t i
 {
     ptx_type type = (ptx_type)f->reading->types[i];
     uint32_t count = f->reading->counts[i];
-    bool with_pred = f->reading->form->operands[i].with_pred;
+    const isa_operand *o = &f->reading->form->operands[i];
+    bool with_pred = o->with_pred && !(o->pred_optional && raw->shape != PTX_SHAPE_VECTOR_PRED);
     const ptx_raw_value *v = &f->p->values[raw->first];
     if (raw->shape != (with_pred ? PTX_SHAPE_VECTOR_PRED : PTX_SHAPE_VECTOR)) {
         bool whole = raw->shape == PTX_SHAPE_SCALAR && v->vector == count && count > 1;
@@ -567,8 +568,12 @@ static void build_vector(ptx_parser *p, const ptx_reading *r, uint32_t i, const 
     if (raw->shape == PTX_SHAPE_SCALAR && count > 1)
         fill_whole_vector(v, type, count, values);
     else
-        for (uint32_t k = 0; k < n; k++)
-            ptx_fill_value(&v[k], k < count ? type : PTX_TYPE_PRED, &values[k]);
+        for (uint32_t k = 0; k < count; k++)
+            ptx_fill_value(&v[k], type, &values[k]);
+    if (n > count && raw->shape == PTX_SHAPE_VECTOR_PRED)
+        ptx_fill_value(&v[count], PTX_TYPE_PRED, &values[count]);
+    else if (n > count)
+        values[count] = (ptx_value){.kind = PTX_VALUE_SINK, .type = PTX_TYPE_PRED};
     out->values = values;
     out->nvalues = n;
 }
@@ -652,8 +657,9 @@ static void build_operand(ptx_parser *p, const ptx_reading *r, uint32_t i, const
 }
 
 /* What an instruction has without writing it. */
-static void build_hidden(ptx_parser *p, ptx_operand *out)
+static void build_hidden(ptx_parser *p, const ptx_reading *r, uint32_t i, ptx_operand *out)
 {
+    ptx_value *values;
     static const ptx_value exec = {.kind = PTX_VALUE_EXEC, .type = PTX_TYPE_PRED},
                            model = {.kind = PTX_VALUE_MODEL, .type = PTX_TYPE_U32};
     ptx_raw_value carry = {.kind = PTX_RAW_REG, .vector = 1};
@@ -664,6 +670,18 @@ static void build_hidden(ptx_parser *p, ptx_operand *out)
         carry.reg = ptx_carry_register(p);
         out->values = ptx_make_value(p, &carry, PTX_TYPE_PRED);
         break;
+    case ISA_OPERAND_CONSTANT:
+        values = PTX_NEW(p, ptx_value, 1);
+        values[0] = (ptx_value){.kind = PTX_VALUE_IMM, .type = PTX_TYPE_U32, .imm = isa_operand_constant(r->form, &r->tuple, i)};
+        out->values = values;
+        break;
+    case ISA_OPERAND_ZERO:
+        values = PTX_NEW(p, ptx_value, r->counts[i] + 1u);
+        for (uint32_t k = 0; k < r->counts[i]; k++)
+            values[k] = (ptx_value){.kind = PTX_VALUE_IMM, .type = (ptx_type)r->types[i]};
+        out->values = values;
+        out->nvalues = r->counts[i];
+        return;
     default:
         out->kind = ISA_OPERAND_NONE;      /* optional and not written, or not part of this tuple */
         return;
@@ -680,7 +698,7 @@ static void build(ptx_parser *p, ptx_insn *insn, const ptx_reading *r)
         if (r->written[i] && next < p->noperands)
             build_operand(p, r, i, &p->operands[next++], &selected, &operands[i]);
         else
-            build_hidden(p, &operands[i]);
+            build_hidden(p, r, i, &operands[i]);
     }
     insn->form = r->form;
     insn->tuple = r->tuple;

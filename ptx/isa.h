@@ -30,7 +30,7 @@
  *             DV(t,n) SV(t,n)  braces of n registers; n = number or $group
  *                              (group values v2 x4 3d and the n of m64n96k16 count as numbers; absent = 1,
  *                              and for 1 braces are optional); `$group*2`, `$group/4` scale it
- *             DV(t,n)|P        the same with a predicate after `|`, which must be written
+ *             DV(t,n)|P        the same with a predicate after `|`, which must be written; `|P?` it may be left out
  *             DM(t)     destination with an optional byte or half-word suffix (%r1.h0), followed
  *                       in the signature by an immediate that holds it, see isa_selector
  *             SB(t)     source, likewise
@@ -43,6 +43,10 @@
  *             X         not written in PTX: the mask of executing lanes, passed to the meaning
  *             M         not written in PTX: the launch's mma model, passed to the meaning
  *             CI CO     not written in PTX: the carry flag CC.CF, read or written
+ *             K(sum)    not written in PTX: a number, passed to the meaning as an immediate; the sum has
+ *                       numbers and at most one $group or $group*n, which counts as the number of the
+ *                       choice from 1 (0 when it is absent): K(-1+$clamp), K(9+512)
+ *             Z(t,n)    not written in PTX: n zeros, so that forms with fewer operands share a meaning
  *             t is a type name (pred b8 … f64 e4m3x2 …) or $group: the type that
  *             the group chose; `$group*2` doubles its width (mul.wide). `$group:b` is checked as
  *             the chosen type but passed to the meaning as bits, `$group:u` likewise
@@ -62,7 +66,7 @@
 #include <stdint.h>
 #include "ptx/types.h"
 
-enum { ISA_MAX_GROUPS = 14, ISA_MAX_OPERANDS = 10, ISA_MAX_ELEMS = 40 };
+enum { ISA_MAX_GROUPS = 14, ISA_MAX_OPERANDS = 12, ISA_MAX_ELEMS = 40 };
 
 /* What an operand of a form may be (the letters of the row syntax). */
 typedef enum isa_operand_kind {
@@ -88,6 +92,8 @@ typedef enum isa_operand_kind {
     ISA_OPERAND_CARRY_OUT,  /* CO */
     ISA_OPERAND_DST_MASKED, /* DM */
     ISA_OPERAND_SRC_SELECTED, /* SB */
+    ISA_OPERAND_CONSTANT,   /* K  */
+    ISA_OPERAND_ZERO,       /* Z  */
 } isa_operand_kind;
 
 /* The immediate that follows a DM or SB operand in a signature. Scalar video
@@ -127,10 +133,11 @@ typedef struct isa_operand {
     uint8_t count_mul, count_div;  /* scale of a length taken from a group */
     int8_t when_group;             /* `@group`: index of the group that must be chosen, -1 for none */
     bool with_pred;                /* DV(t,n)|P */
+    bool pred_optional;            /* DV(t,n)|P? */
     bool with_index;               /* T(1+n,t): the first of `count` coordinates is a u32 index */
     isa_type_map map;              /* how isa_signature changes the type */
     bool ranged;                   /* I(t,lo,hi) */
-    int32_t low, high;
+    int32_t low, high;             /* K: low is the sum of the numbers, count_group and count_mul the group's part */
 } isa_operand;
 
 typedef struct isa_form {
@@ -191,13 +198,16 @@ uint32_t isa_match_opcode(const char *opcode, uint32_t length, isa_candidate out
 /* The choice of group `name` in this tuple, NULL when absent or there is no such group. */
 const char *isa_choice(const isa_form *form, const isa_tuple *tuple, const char *name);
 
-/* Whether operand i is written under this tuple (or may be, when it is optional): false for X M CI CO, and
+/* Whether operand i is written under this tuple (or may be, when it is optional): false for X M CI CO K Z, and
  * for `@group` when the group is absent. */
 bool isa_operand_written(const isa_form *form, const isa_tuple *tuple, uint32_t i);
 
 /* Type and count of operand i under this tuple. */
 ptx_type isa_operand_type(const isa_form *form, const isa_tuple *tuple, uint32_t i);
 uint32_t isa_operand_count(const isa_form *form, const isa_tuple *tuple, uint32_t i);
+
+/* The number of operand i, a K(sum). */
+uint32_t isa_operand_constant(const isa_form *form, const isa_tuple *tuple, uint32_t i);
 
 /* Writes the name of the meaning ("add_rn_f32", "@ld", "") into buffer; false if it did not fit. */
 bool isa_meaning_name(const isa_form *form, const isa_tuple *tuple, char *buffer, uint32_t size);

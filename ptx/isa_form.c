@@ -32,7 +32,7 @@ bool isa_operand_written(const isa_form *form, const isa_tuple *tuple, uint32_t 
     const isa_operand *o = &form->operands[i];
     switch (o->kind) {
     case ISA_OPERAND_NONE: case ISA_OPERAND_EXEC: case ISA_OPERAND_MODEL:
-    case ISA_OPERAND_CARRY_IN: case ISA_OPERAND_CARRY_OUT:
+    case ISA_OPERAND_CARRY_IN: case ISA_OPERAND_CARRY_OUT: case ISA_OPERAND_CONSTANT: case ISA_OPERAND_ZERO:
         return false;
     default:
         return o->when_group < 0 || tuple->choice[o->when_group] != 0;
@@ -85,6 +85,13 @@ uint32_t isa_operand_count(const isa_form *form, const isa_tuple *tuple, uint32_
     uint32_t choice = tuple->choice[o->count_group];
     uint32_t number = choice ? form->groups[o->count_group].numbers[choice - 1] : 1;
     return number * o->count_mul / o->count_div + (o->with_index ? 1 : 0);
+}
+
+uint32_t isa_operand_constant(const isa_form *form, const isa_tuple *tuple, uint32_t i)
+{
+    const isa_operand *o = &form->operands[i];
+    int32_t choice = o->count_group < 0 ? 0 : tuple->choice[o->count_group] * o->count_mul;
+    return (uint32_t)(o->low + choice);
 }
 
 static const char *untyped_name(ptx_type type)
@@ -182,7 +189,7 @@ static void put_operand(writer *w, const isa_form *form, const isa_tuple *tuple,
         if (o->with_pred)
             put(w, ISA_ROLE_DST, PTX_TYPE_PRED);
         break;
-    case ISA_OPERAND_SRC_VECTOR:
+    case ISA_OPERAND_SRC_VECTOR: case ISA_OPERAND_ZERO:
         for (uint32_t k = 0; k < count; k++)
             put(w, ISA_ROLE_SRC, type);
         break;
@@ -192,6 +199,7 @@ static void put_operand(writer *w, const isa_form *form, const isa_tuple *tuple,
             put(w, ISA_ROLE_SRC, k == 0 && o->with_index ? PTX_TYPE_U32 : type);
         break;
     case ISA_OPERAND_IMMEDIATE: put(w, ISA_ROLE_IMM, type); break;
+    case ISA_OPERAND_CONSTANT: put(w, ISA_ROLE_IMM, PTX_TYPE_U32); break;
     case ISA_OPERAND_DST_MASKED: put(w, ISA_ROLE_DST, type); put(w, ISA_ROLE_IMM, PTX_TYPE_U32); break;
     case ISA_OPERAND_SRC_SELECTED: put(w, ISA_ROLE_SRC, type); put(w, ISA_ROLE_IMM, PTX_TYPE_U32); break;
     case ISA_OPERAND_EXEC: put(w, ISA_ROLE_EXEC, PTX_TYPE_PRED); break;

@@ -329,8 +329,8 @@ static void emit_group(FILE *f, const isa_group *g)
 
 static void emit_operand(FILE *f, const isa_operand *o)
 {
-    fprintf(f, "    {%d, %d, %d, %d, %u, %u, %d, %u, %u, %d, %d, %d, %d, %d, %d, %d},\n", o->kind, o->optional, o->type, o->type_group,
-            o->type_scale, o->count, o->count_group, o->count_mul, o->count_div, o->when_group, o->with_pred, o->with_index, o->map,
+    fprintf(f, "    {%d, %d, %d, %d, %u, %u, %d, %u, %u, %d, %d, %d, %d, %d, %d, %d, %d},\n", o->kind, o->optional, o->type, o->type_group,
+            o->type_scale, o->count, o->count_group, o->count_mul, o->count_div, o->when_group, o->with_pred, o->pred_optional, o->with_index, o->map,
             o->ranged, o->low, o->high);
 }
 

@@ -250,8 +250,31 @@ static void scan_vector(scanner *s, isa_operand *o, isa_operand_kind kind)
     expect(s, ",");
     scan_count(s, o);
     expect(s, ")");
-    if (kind == ISA_OPERAND_DST_VECTOR && accept(s, "|P"))
+    if (kind == ISA_OPERAND_DST_VECTOR && accept(s, "|P")) {
         o->with_pred = true;
+        o->pred_optional = accept(s, "?");
+    }
+}
+
+/* K(sum): numbers, and at most one group times a number. */
+static void scan_constant(scanner *s, isa_operand *o)
+{
+    o->kind = ISA_OPERAND_CONSTANT;
+    o->count = 1;
+    while (!accept(s, ")")) {
+        accept(s, "+");
+        if (!accept(s, "$")) {
+            o->low += (int32_t)scan_number(s);
+            continue;
+        }
+        if (o->count_group >= 0)
+            isa_row_fault(s->row, "a second group in K()");
+        o->count_group = scan_group(s, "*+-)");
+        long factor = accept(s, "*") ? scan_number(s) : 1;
+        if (factor < 1 || factor > 255)
+            isa_row_fault(s->row, "a factor of 1 to 255 is needed");
+        o->count_mul = (uint8_t)factor;
+    }
 }
 
 static void scan_kind(scanner *s, isa_operand *o)
@@ -270,6 +293,14 @@ static void scan_kind(scanner *s, isa_operand *o)
     }
     if (accept(s, "SV(")) {
         scan_vector(s, o, ISA_OPERAND_SRC_VECTOR);
+        return;
+    }
+    if (accept(s, "Z(")) {
+        scan_vector(s, o, ISA_OPERAND_ZERO);
+        return;
+    }
+    if (accept(s, "K(")) {
+        scan_constant(s, o);
         return;
     }
     if (accept(s, "T(")) {

@@ -231,7 +231,7 @@ TEST(Isa, MeaningNames)
     EXPECT_EQ(meaning("cvt.rn.relu.satfinite.f16x2.f32"), "cvt_rn_satfinite_relu_f16x2_f32");
     EXPECT_EQ(meaning("movmatrix.sync.aligned.m8n8.trans.b16"), "movmatrix_m8n8_trans_b16");
     EXPECT_EQ(meaning("tex.base.2d.v4.f16.s32"), "tex_2d_v4_f16_s32");
-    EXPECT_EQ(meaning("sust.b.2d.v4.b16.zero"), "sust_b_2d_v4_b16_zero");
+    EXPECT_EQ(meaning("sust.b.2d.v4.b16.zero"), "sust_b_v4_b16");
     EXPECT_EQ(meaning("ld.weak.global.ca.v4.u32"), "@ld");
 }
 
@@ -256,8 +256,30 @@ TEST(Isa, Signatures)
               "d:b32 d:b32 s:b32 s:b32 s:b32 s:b32 s:b32 s:b32 s:b32 s:b32 m:u32");
     EXPECT_EQ(signature("tex.2d.v4.f16.f32"), "d:f16 d:f16 d:f16 d:f16 s:u64 s:f32 s:f32 x:pred");
     EXPECT_EQ(signature("tex.a2d.v4.f32.s32"), "d:f32 d:f32 d:f32 d:f32 s:u64 s:u32 s:s32 s:s32 x:pred");
-    EXPECT_EQ(signature("sust.b.2d.v2.b16.trap"), "s:u64 s:s32 s:s32 s:b16 s:b16 x:pred");
+    EXPECT_EQ(signature("sust.b.2d.v2.b16.trap"), "s:u64 s:b32 s:b32 s:b32 s:b32 s:b16 s:b16 i:u32 x:pred");
+    EXPECT_EQ(signature("istypep.texref"), "d:pred s:u64 i:u32 x:pred");
+    EXPECT_EQ(signature("tex.2d.v2.f16x2.s32"), "d:f16x2 d:f16x2 d:pred s:u64 s:b32 s:b32 s:b32 s:b32 s:s32 s:s32 s:s32 s:s32 s:f32 i:u32 x:pred");
     EXPECT_EQ(signature("vadd2.u32.u32.u32"), "d:b32 i:u32 s:b32 i:u32 s:b32 i:u32 s:b32");
+}
+
+// K(sum): the numbers and the choice of the group from 1.
+TEST(Isa, Constants)
+{
+    auto constant = [](const char *opcode) {
+        auto found = readings(opcode)[0];
+        for (uint32_t i = 0; i < found.form->noperands; i++)
+            if (found.form->operands[i].kind == ISA_OPERAND_CONSTANT) {
+                EXPECT_FALSE(isa_operand_written(found.form, &found.tuple, i));
+                return (int)isa_operand_constant(found.form, &found.tuple, i);
+            }
+        return -1;
+    };
+    EXPECT_EQ(constant("suld.b.1d.b8.trap"), 0);
+    EXPECT_EQ(constant("suld.b.a2d.b8.zero"), 4 + 16);
+    EXPECT_EQ(constant("tld4.r.2d.v4.f32.f32"), 1 + 64);
+    EXPECT_EQ(constant("tld4.a.acube.v4.f32.f32"), 6 + 64 + 3 * 128);
+    EXPECT_EQ(constant("tex.base.a2dms.v4.f32.s32"), 4 + 8 + 2048);
+    EXPECT_EQ(constant("istypep.surfref"), 3);
 }
 
 TEST(Isa, OperandsThatDependOnModifiers)

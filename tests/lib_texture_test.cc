@@ -1,5 +1,7 @@
-/* lib_texture_test.cc - every texture and surface meaning, at every level that the CPU runs, against conformance/reference/ref_texture.c.
+/* lib_texture_test.cc - every texture and surface form, at every level that the CPU runs, against conformance/reference/ref_texture.c.
  *
+ * What a form asks for is read from its modifiers and operands, and compared with what its meaning does with the numbers that the table
+ * gives it, so that a row with a wrong number fails.
  * Images of random shape, format and sampler lie against a page that cannot be read, and bytes between rows, slices and levels hold
  * noise, so that an access outside the texels faults or is seen. Lanes have different handles, or the same; lanes that
  * do not execute have a handle that cannot be read.
@@ -47,7 +49,7 @@ private:
     size_t total;
 };
 
-struct shape { int width, height, depth, layers; bool cube; };
+struct shape { int width, height, depth, layers; bool cube; int samples; };
 
 struct image {
     pxl_texture texture;
@@ -75,7 +77,7 @@ void fill(image &i, lib_random &r)
 shape shape_for(pxl_geometry g, lib_random &r)
 {
     const uint32_t n = r.below(4) == 0 ? 3 : 24;
-    shape s = {1 + (int)r.below(n), 1, 1, 1, false};
+    shape s = {1 + (int)r.below(n), 1, 1, 1, false, (int)r.below(2)};
     if (r.below(6) == 0) /* an image of another kind than the instruction's */
         g = (pxl_geometry)r.below(7);
     if (g != PXL_1D && g != PXL_A1D)
@@ -84,6 +86,11 @@ shape shape_for(pxl_geometry g, lib_random &r)
         s.depth = 1 + (int)r.below(n / 2 + 1);
     if (g == PXL_A1D || g == PXL_A2D)
         s.layers = 1 + (int)r.below(5);
+    if ((g == PXL_2D || g == PXL_A2D) && r.below(3) == 0) {
+        s.samples = 1 << r.below(4);
+        s.layers *= s.samples;
+        s.layers += r.below(8) == 0; /* a rest that is no image */
+    }
     if (g >= PXL_CUBE) {
         s.cube = true;
         s.height = s.width;
@@ -114,6 +121,7 @@ void set_reference(image &i)
     ref_texture &f = i.reference;
     f = {};
     f.width = (int)t.width, f.height = (int)t.height, f.depth = (int)t.depth, f.layers = (int)t.layers, f.levels = (int)t.levels;
+    f.samples = (int)t.samples;
     f.texel = (ref_texel)t.format, f.channels = (int)t.channels;
     for (int k = 0; k < 3; k++)
         f.address[k] = (ref_address)t.address[k];
@@ -156,6 +164,8 @@ std::unique_ptr<image> make_image(pxl_geometry g, bool plain, lib_random &r)
     EXPECT_EQ(t.slice[0], t.pitch[0] * t.height);
     t.layers = (uint32_t)s.layers;
     t.cube = s.cube;
+    t.samples = (uint32_t)s.samples;
+    t.surface = r.below(2);
     set_sampler(t, plain, r);
     uint32_t most = 1;
     for (int n = std::max({s.width, s.height, s.depth}); n > 1; n /= 2)
@@ -196,35 +206,146 @@ int32_t texel_index(uint32_t n, lib_random &r)
     }
 }
 
-/* ---- a meaning by its name ---- */
+/* ---- a form ---- */
 
+struct range { int first, count; };
+
+/* Which elements of the signature are what. Absent ones have the count 0. */
 struct form {
-    std::vector<std::string> words;
+    std::string name, meaning;
+    uint32_t id;
+    std::vector<std::string> words;                 /* the mnemonic, then the modifiers */
+    std::vector<isa_elem> elems;
+    std::vector<uint32_t> constants;                /* by element */
     pxl_geometry geometry;
+    bool layered, multisample;
+    range results, predicate, handle, at, level, gradient[2], offset, depth, data;
     bool has(const char *w) const { return std::find(words.begin(), words.end(), w) != words.end(); }
+    const std::string &op() const { return words[0]; }
+    const char *one_of(std::initializer_list<const char *> list) const
+    {
+        for (const char *w : list)
+            if (has(w))
+                return w;
+        return nullptr;
+    }
+    bool is_query() const { return op() == "txq" || op() == "suq"; }
+    bool is_surface() const { return op() == "suld" || op() == "sust" || op() == "sured"; }
+    bool samples_x() const { return has("p"); }     /* sust.p, sured.p */
 };
 
-form form_of(const std::string &name)
+void place_operand(form &f, const isa_form &row, const isa_tuple &t, uint32_t k, int &at, bool &level)
 {
-    form f = {{}, PXL_2D};
-    for (size_t at = 0; at <= name.size();) {
-        size_t end = std::min(name.find('_', at), name.size());
-        f.words.push_back(name.substr(at, end - at));
-        at = end + 1;
+    const isa_operand &o = row.operands[k];
+    const int n = (int)isa_operand_count(&row, &t, k);
+    const ptx_type type = isa_operand_type(&row, &t, k);
+    const bool texture = f.op() == "tex" || f.op() == "tld4";
+    switch (o.kind) {
+    case ISA_OPERAND_DST: f.results = {at++, 1}; break;
+    case ISA_OPERAND_DST_PRED: f.results = {at++, 1}; break;
+    case ISA_OPERAND_DST_VECTOR:
+        f.results = {at, n};
+        at += n;
+        if (o.with_pred)
+            f.predicate = {at++, 1};
+        break;
+    case ISA_OPERAND_TEXTURE:
+        f.handle = {at++, 1};
+        f.at = {at, n};
+        at += n;
+        break;
+    case ISA_OPERAND_ZERO: at += n; break;
+    case ISA_OPERAND_CONSTANT: f.constants[(size_t)at++] = isa_operand_constant(&row, &t, k); break;
+    case ISA_OPERAND_SRC_VECTOR: {
+        range &where = !texture ? f.data : type == PTX_TYPE_S32 ? f.offset : f.gradient[f.gradient[0].count > 0];
+        where = {at, n};
+        at += n;
+        break;
     }
-    static const char *const names[] = {"1d", "2d", "3d", "a1d", "a2d", "cube", "acube"};
-    for (int g = 0; g < 7; g++)
-        if (f.has(names[g]))
-            f.geometry = (pxl_geometry)g;
+    case ISA_OPERAND_SRC: {
+        range &where = f.op() == "istypep" ? f.handle : !texture && !f.is_query() ? f.data : level ? f.level : f.depth;
+        level = false;
+        where = {at++, 1};
+        break;
+    }
+    default: at++; break;       /* X */
+    }
+}
+
+form form_of(const isa_form &row, const isa_tuple &t)
+{
+    form f = {};
+    f.words.push_back(row.mnemonic);
+    f.name = row.mnemonic;
+    for (uint32_t g = 0; g < row.ngroups; g++)
+        if (t.choice[g]) {
+            f.words.push_back(row.groups[g].choices[t.choice[g] - 1]);
+            f.name += "." + f.words.back();
+        }
+    for (uint32_t k = 0; k < row.noperands; k++)
+        f.name += row.operands[k].kind == ISA_OPERAND_SRC_VECTOR ? " {}" : row.operands[k].kind == ISA_OPERAND_SRC ? " r" : row.operands[k].with_pred ? " |p" : "";
+    char name[128];
+    isa_elem elems[ISA_MAX_ELEMS];
+    EXPECT_TRUE(isa_meaning_name(&row, &t, name, sizeof name));
+    f.meaning = name;
+    f.id = isa_meaning_id(name);
+    f.elems.assign(elems, elems + isa_signature(&row, &t, elems));
+    f.constants.assign(f.elems.size(), 0);
+    static const struct { const char *name; pxl_geometry geometry; bool layered, multisample; } geometries[] = {
+        {"1d", PXL_1D, false, false}, {"2d", PXL_2D, false, false}, {"3d", PXL_3D, false, false}, {"a1d", PXL_A1D, true, false},
+        {"a2d", PXL_A2D, true, false}, {"cube", PXL_CUBE, false, false}, {"acube", PXL_ACUBE, true, false}, {"2dms", PXL_2D, false, true},
+        {"a2dms", PXL_A2D, true, true}};
+    f.geometry = PXL_2D;
+    for (const auto &g : geometries)
+        if (f.has(g.name))
+            f.geometry = g.geometry, f.layered = g.layered, f.multisample = g.multisample;
+    int at = 0;
+    bool level = f.has("level");
+    for (uint32_t k = 0; k < row.noperands; k++)
+        place_operand(f, row, t, k, at, level);
+    EXPECT_EQ(at, (int)f.elems.size()) << f.name;
     return f;
 }
 
-bool layered(pxl_geometry g) { return g == PXL_A1D || g == PXL_A2D || g == PXL_ACUBE; }
+/* One form for each row and meaning and each set of numbers: cache operators and types of the same bits are left out. */
+std::vector<form> forms_of(const std::string &mnemonic)
+{
+    std::vector<form> all;
+    for (uint32_t i = 0; i < isa_form_count; i++) {
+        const isa_form &row = isa_forms[i];
+        if (mnemonic != row.mnemonic || strcmp(row.family, "texture") != 0)
+            continue;
+        EXPECT_TRUE(row.meaning[0] != 0 && row.meaning[0] != '@') << row.pattern;
+        std::set<std::string> seen;
+        isa_tuple t = {};
+        for (uint32_t g = 0; g < row.ngroups; g++)
+            t.choice[g] = row.groups[g].optional ? 0 : 1;
+        for (bool more = true; more;) {
+            form f = form_of(row, t);
+            std::string key = f.meaning;
+            for (uint32_t c : f.constants)
+                key += " " + std::to_string(c);
+            if (seen.insert(key).second)
+                all.push_back(f);
+            uint32_t g = 0;
+            for (; g < row.ngroups; g++) {
+                if (t.choice[g] < row.groups[g].count) {
+                    t.choice[g]++;
+                    break;
+                }
+                t.choice[g] = row.groups[g].optional ? 0 : 1;
+            }
+            more = g < row.ngroups;
+        }
+    }
+    return all;
+}
+
 int coordinates(pxl_geometry g) { return g == PXL_1D || g == PXL_A1D ? 1 : g == PXL_2D || g == PXL_A2D ? 2 : 3; }
 
 class runner {
 public:
-    runner(const lib_meaning &meaning) : m(meaning), f(form_of(meaning.name)), random(77 + meaning.id)
+    explicit runner(const form &f) : f(f), random(seed_of(f))
     {
 #if defined(__x86_64__)
         const lib_handler *tables[] = {pxl_handlers_v2, pxl_handlers_v3, pxl_handlers_v4};
@@ -233,11 +354,11 @@ public:
 #endif
         for (int l = 0; l < LIB_LEVEL_COUNT; l++)
             if (lib_level_runs(l)) {
-                EXPECT_NE(tables[l][m.id], nullptr) << m.name;
-                levels.push_back({lib_level_names[l], tables[l][m.id], false});
+                EXPECT_NE(tables[l][f.id], nullptr) << f.name;
+                levels.push_back({lib_level_names[l], tables[l][f.id], false});
             }
-        if (pxl_handlers_width1 && pxl_handlers_width1[m.id])
-            levels.push_back({"width 1", pxl_handlers_width1[m.id], true});
+        if (pxl_handlers_width1 && pxl_handlers_width1[f.id])
+            levels.push_back({"width 1", pxl_handlers_width1[f.id], true});
     }
 
     void run(int batches)
@@ -247,7 +368,7 @@ public:
             for (const level &l : levels) {
                 expect();
                 execute(l, -1);
-                if (b % 4 == 0 && f.words[0] != "sust")
+                if (b % 4 == 0 && f.results.count > 0 && f.op() != "istypep")
                     alias(l);
             }
         }
@@ -256,30 +377,30 @@ public:
     uint64_t lanes = 0;
 
 private:
+    static uint64_t seed_of(const form &f)
+    {
+        uint64_t seed = 77 + f.id;
+        for (char c : f.name)
+            seed = seed * 31 + (uint8_t)c;
+        return seed;
+    }
+
     struct level { const char *name; lib_handler handler; bool one_lane; };
-    const lib_meaning &m;
-    form f;
+    const form &f;
     lib_random random;
     std::vector<level> levels;
     std::vector<std::unique_ptr<image>> images;
     std::array<int, 32> which = {};
+    alignas(8) const char no_texture[sizeof(pxl_texture)] = {};
     uint32_t mask = 0;
     uint64_t values[ISA_MAX_ELEMS][32] = {};          /* by element */
     std::vector<std::vector<uint8_t>> before, after;  /* the images' bytes */
 
     const image &at(int lane) const { return *images[(size_t)which[(size_t)lane]]; }
 
-    int first_source() const
-    {
-        int i = 0;
-        while (m.elems[(size_t)i].role == ISA_ROLE_DST)
-            i++;
-        return i;
-    }
-
     void make_operands()
     {
-        const bool plain = f.words[0] == "tex" && f.geometry == PXL_2D && random.below(2);
+        const bool plain = f.op() == "tex" && f.geometry == PXL_2D && random.below(2);
         const uint32_t count = plain || random.below(2) ? 1 : 3;
         images.clear();
         for (uint32_t i = 0; i < count; i++)
@@ -295,22 +416,25 @@ private:
         }
     }
 
-    bool is_query() const { return f.words[0] == "txq" || f.words[0] == "suq"; }
-    bool is_surface() const { return f.words[0] == "suld" || f.words[0] == "sust"; }
-
     void make_lane(int lane)
     {
         const pxl_texture &t = at(lane).texture;
         const bool executes = mask >> lane & 1, cube = f.geometry >= PXL_CUBE;
         const uint32_t extent[3] = {t.width, t.height, t.depth};
-        int e = first_source();
-        values[e++][lane] = executes ? at(lane).handle() : UNREADABLE;
-        if (!is_query() && layered(f.geometry))
+        for (auto &element : values)
+            element[lane] = 0;
+        values[f.handle.first][lane] = executes ? at(lane).handle() : UNREADABLE;
+        if (f.op() == "istypep" && executes && random.below(3) == 0)
+            values[f.handle.first][lane] = random.below(2) ? 0 : (uint64_t)(uintptr_t)&no_texture;
+        int e = f.at.first;
+        if (f.at.count && f.layered)
             values[e++][lane] = random.below(8) ? random.below(t.layers + 2) : random.next() & 0xffffffffu;
-        for (int k = 0; !is_query() && k < coordinates(f.geometry); k++, e++) {
-            if (m.elems[(size_t)e].type == PTX_TYPE_S32) {
+        if (f.at.count && f.multisample)
+            values[e++][lane] = random.below(8) ? random.below(t.samples + 2) : random.next() & 0xffffffffu;
+        for (int k = 0; f.at.count && k < coordinates(f.geometry); k++, e++) {
+            if (indexed()) {
                 int32_t i = texel_index(extent[k], random);
-                if (is_surface() && k == 0 && random.below(8)) /* in bytes */
+                if (f.is_surface() && k == 0 && !f.samples_x() && random.below(8)) /* in bytes */
                     i = (int32_t)((uint32_t)i * pxl_texel_bytes(t.format, t.channels)) + (random.below(4) ? 0 : (int32_t)random.below(4));
                 values[e][lane] = (uint32_t)i;
             } else
@@ -318,21 +442,48 @@ private:
         }
         if (cube && random.below(3) == 0) /* equal components */
             values[e - 1][lane] = values[e - 2 - (int)random.below(2)][lane] ^ (random.below(2) ? 0x80000000u : 0);
-        for (; e < (int)m.elems.size(); e++)
-            if (m.elems[(size_t)e].role == ISA_ROLE_SRC)
-                values[e][lane] = other_value();
+        make_others(lane);
     }
 
-    /* Levels, gradients, and what is stored. */
-    uint64_t other_value()
+    bool indexed() const { return f.is_surface() || f.words.back() == "s32"; } /* tex: the coordinates' type is last */
+
+    /* A surface's value is often near to the limits of formats. */
+    uint64_t stored_value()
     {
-        if (is_query())
-            return random.below(4) ? random.below(6) : random.next() & 0xffffffffu;
-        if (f.has("level"))
-            return random.below(5) ? bits_of((float)((double)random.next() * 0x1p-64 * 8 - 2)) : bits_of(coordinate(4, false, random));
-        if (f.has("grad"))
-            return random.below(8) ? bits_of(ldexpf((float)random.next(), -64 - (int)random.below(10) + 3)) : bits_of(coordinate(4, false, random));
-        return random.next();
+        static const float limits[] = {0, -0.0f, 1, -1, 0.5f, -0.5f, NAN, INFINITY, -INFINITY, 65520, 65519, 1e-8f, 6e-8f};
+        if (!f.samples_x() || f.op() == "sured" || random.below(4) == 0)
+            return random.next();
+        switch (random.below(5)) {
+        case 0: return bits_of(limits[random.below(sizeof limits / sizeof *limits)]);
+        case 1: return (uint32_t)((int32_t)random.below(200000) - 100000);
+        case 2: return bits_of(((float)random.below(600) + 0.5f) / (random.below(2) ? 255 : 127) - 1); /* ties */
+        default: return bits_of((float)((double)random.next() * 0x1p-64 * 3 - 1.5));
+        }
+    }
+
+    void make_others(int lane)
+    {
+        const pxl_texture &t = at(lane).texture;
+        if (f.level.count && (f.is_query() || indexed()))
+            values[f.level.first][lane] = random.below(4) ? (random.below(7) - (f.is_query() ? 0 : 1)) & 0xffffffffu : random.next() & 0xffffffffu;
+        else if (f.level.count)
+            values[f.level.first][lane] = random.below(5) ? bits_of((float)((double)random.next() * 0x1p-64 * 8 - 2)) : bits_of(coordinate(4, false, random));
+        for (const range &g : f.gradient)
+            for (int k = 0; k < g.count; k++)
+                values[g.first + k][lane] = random.below(8) ? bits_of(ldexpf((float)random.next(), -64 - (int)random.below(10) + (indexed() ? 7 : 3)))
+                                                            : bits_of(coordinate(4, false, random));
+        for (int k = 0; k < f.offset.count; k++)
+            values[f.offset.first + k][lane] = random.below(8) ? (random.below(16) - 8) & 0xffffffffu : random.next() & 0xffffffffu;
+        if (f.depth.count) { /* often what a texel holds */
+            const uint32_t texels = (uint32_t)(at(lane).memory->size / pxl_channel_bytes(t.format));
+            uint32_t u = 0;
+            memcpy(&u, at(lane).memory->data + random.below(texels) * pxl_channel_bytes(t.format), pxl_channel_bytes(t.format));
+            const float number = t.format == PXL_TEXEL_F32 ? float_of(u) : t.format == PXL_TEXEL_F16 ? (float)ref_value(ref_find_format("f16", 3), u)
+                               : t.read && t.format <= PXL_TEXEL_S16 ? (float)u / 255 : (float)u;
+            values[f.depth.first][lane] = bits_of(random.below(3) ? number : random.below(2) ? (float)random.below(3) / 2 : coordinate(2, false, random));
+        }
+        for (int k = 0; k < f.data.count; k++)
+            values[f.data.first + k][lane] = stored_value();
     }
 
     /* ---- expectations ---- */
@@ -341,24 +492,31 @@ private:
     {
         ref_sample s = {};
         s.geometry = (ref_geometry)f.geometry;
-        int e = first_source() + 1;
-        if (layered(f.geometry))
+        s.multisample = f.multisample;
+        s.mode = f.has("level") ? REF_LOD : f.has("grad") ? REF_GRADIENTS : REF_BASE;
+        s.indexed = indexed();
+        int e = f.at.first;
+        if (f.layered)
             s.layer = (uint32_t)values[e++][lane];
-        const bool integer = m.elems[(size_t)e].type == PTX_TYPE_S32;
-        s.mode = integer ? REF_INDEX : f.has("level") ? REF_LOD : f.has("grad") ? REF_GRADIENTS : REF_BASE;
+        if (f.multisample)
+            s.sample = (uint32_t)values[e++][lane];
         for (int k = 0; k < coordinates(f.geometry); k++, e++) {
             s.index[k] = (int32_t)values[e][lane];
             s.at[k] = float_of((uint32_t)values[e][lane]);
         }
-        if (s.mode == REF_LOD)
-            s.lod = float_of((uint32_t)values[e][lane]);
-        if (s.mode == REF_GRADIENTS) {
-            const int n = (int)(m.elems.size() - (size_t)e - 1) / 2;
-            for (int k = 0; k < n && k < 3; k++) {
-                s.dx[k] = float_of((uint32_t)values[e + k][lane]);
-                s.dy[k] = float_of((uint32_t)values[e + n + k][lane]);
-            }
+        if (f.level.count) {
+            s.lod = float_of((uint32_t)values[f.level.first][lane]);
+            s.level = (int32_t)values[f.level.first][lane];
         }
+        for (int k = 0; k < f.gradient[0].count && k < 3; k++) {
+            s.dx[k] = float_of((uint32_t)values[f.gradient[0].first + k][lane]);
+            s.dy[k] = float_of((uint32_t)values[f.gradient[1].first + k][lane]);
+        }
+        for (int k = 0; k < f.offset.count && k < 3; k++)
+            s.offset[k] = (int32_t)values[f.offset.first + k][lane];
+        s.compared = f.depth.count > 0;
+        if (s.compared)
+            s.depth = float_of((uint32_t)values[f.depth.first][lane]);
         return s;
     }
 
@@ -367,69 +525,88 @@ private:
         const ref_texture &t = at(lane).reference;
         const ref_sample s = sample_of(lane);
         uint32_t out[4];
-        if (f.words[0] == "tex") {
+        if (f.op() == "tex")
             ref_texture_sample(&t, &s, out);
-            if (f.words[f.words.size() - 2] == "f16") {
-                uint16_t half[4];
-                ref_texture_half(&t, out, half);
-                for (int c = 0; c < 4; c++)
-                    out[c] = half[c];
-            }
-        } else {
-            const std::string &k = f.words[1];
-            ref_texture_gather(&t, &s, k == "r" ? 0 : k == "g" ? 1 : k == "b" ? 2 : 3, out);
+        else
+            ref_texture_gather(&t, &s, f.has("r") ? 0 : f.has("g") ? 1 : f.has("b") ? 2 : 3, out);
+        if (f.has("f16") || f.has("f16x2")) {
+            uint16_t half[4];
+            ref_texture_half(&t, &s, out, half);
+            for (int c = 0; c < 4; c++)
+                out[c] = half[c];
         }
-        for (int c = 0; c < 4; c++)
+        if (f.has("f16x2")) {
+            out[0] |= out[1] << 16;
+            out[1] = out[2] | out[3] << 16;
+        }
+        for (int c = 0; c < f.results.count; c++)
             values[c][lane] = out[c];
+        if (f.predicate.count)
+            values[f.predicate.first][lane] = 1;
+    }
+
+    void expect_type(int lane)
+    {
+        const bool handle = values[f.handle.first][lane] == at(lane).handle();
+        values[0][lane] = handle && (f.has("texref") ? !at(lane).texture.surface : f.has("surfref") ? at(lane).texture.surface : false);
     }
 
     void expect_query(int lane)
     {
-        const bool level = f.words[1] == "level";
-        std::string q = m.name.substr(m.name.find('_') + (level ? 7 : 1));
-        q = q.substr(0, q.rfind('_'));
+        std::string q = f.words[f.has("level") ? 2 : 1];
         uint32_t out = 0;
-        EXPECT_TRUE(ref_texture_query(&at(lane).reference, q.c_str(), level ? (uint32_t)values[2][lane] : 0, &out)) << m.name << " asks for " << q;
+        EXPECT_TRUE(ref_texture_query(&at(lane).reference, q.c_str(), f.level.count ? (uint32_t)values[f.level.first][lane] : 0, &out)) << f.name << " asks for " << q;
         values[0][lane] = out;
     }
 
     void expect_surface(int lane)
     {
-        int n = 0, e = first_source() + 1, data = 0;
-        const bool store = f.words[0] == "sust";
-        for (const isa_elem &x : m.elems)
-            n += x.role == ISA_ROLE_DST;
+        const ref_texture &t = at(lane).reference;
+        const bool store = f.op() == "sust", reduce = f.op() == "sured", formatted = store && f.samples_x();
+        const range data = f.data.count ? f.data : f.results;
+        int e = f.at.first;
         int32_t where[3] = {};
-        if (layered(f.geometry))
+        if (f.layered)
             where[2] = (int32_t)values[e++][lane];
         for (int k = 0; k < coordinates(f.geometry); k++)
             where[k] = (int32_t)values[e++][lane];
-        if (store) {
-            data = e;
-            n = (int)m.elems.size() - 1 - e;
-        }
-        const int bytes = (int)ptx_type_bytes(m.elems[(size_t)data].type);
-        const int64_t offset = ref_surface_offset(&at(lane).reference, (ref_geometry)f.geometry, f.words.back().c_str(), where, bytes * n);
-        std::vector<uint8_t> &memory = after[(size_t)which[(size_t)lane]];
-        check_contains(lane, where, bytes * n, offset);
-        for (int k = 0; k < n; k++) {
-            if (store && offset >= 0)
-                memcpy(&memory[(size_t)(offset + k * bytes)], &values[data + k][lane], (size_t)bytes);
-            if (!store) {
-                values[k][lane] = 0;
-                if (offset >= 0)
-                    memcpy(&values[k][lane], &memory[(size_t)(offset + k * bytes)], (size_t)bytes);
+        const int bytes = (int)ptx_type_bytes(f.elems[(size_t)data.first].type), all = formatted ? ref_texel_bytes(&t) : bytes * data.count;
+        const int unit = f.samples_x() ? all : 1;
+        const int64_t offset = ref_surface_offset(&t, (ref_geometry)f.geometry, f.one_of({"trap", "clamp", "zero"}), where, unit, all);
+        uint8_t *memory = after[(size_t)which[(size_t)lane]].data() + offset;
+        check_contains(lane, where, unit, all, offset);
+        for (int k = 0; !store && !reduce && k < data.count; k++)
+            values[k][lane] = 0;
+        if (offset < 0)
+            return;
+        if (formatted) {
+            uint32_t in[4] = {};
+            for (int k = 0; k < data.count; k++)
+                in[k] = (uint32_t)values[data.first + k][lane];
+            ref_surface_encode(&t, in, memory);
+        } else if (reduce) {
+            uint64_t old = 0, value = 0;
+            memcpy(&old, memory, (size_t)bytes);
+            memcpy(&value, &values[data.first][lane], (size_t)bytes);
+            const uint64_t result = ref_surface_reduce(&t, f.one_of({"add", "min", "max", "and", "or"}),
+                                                       f.one_of({"u32", "s32", "u64", "s64", "b32", "b64"}), old, value);
+            memcpy(memory, &result, (size_t)bytes);
+        } else
+            for (int k = 0; k < data.count; k++) {
+                if (store)
+                    memcpy(memory + k * bytes, &values[data.first + k][lane], (size_t)bytes);
+                else
+                    memcpy(&values[k][lane], memory + k * bytes, (size_t)bytes);
             }
-        }
     }
 
     /* What a device asks before a .trap access. */
-    void check_contains(int lane, const int32_t where[3], int bytes, int64_t offset)
+    void check_contains(int lane, const int32_t where[3], int unit, int bytes, int64_t offset)
     {
-        if (f.words.back() != "trap")
+        if (!f.has("trap"))
             return;
-        const bool inside = pxl_surface_contains(&at(lane).texture, f.geometry, (uint32_t)where[0], (uint32_t)where[1], (uint32_t)where[2], (uint32_t)bytes);
-        EXPECT_EQ(inside, offset >= 0) << m.name;
+        const bool inside = pxl_surface_contains(&at(lane).texture, f.geometry, (int64_t)where[0] * unit, (uint32_t)where[1], (uint32_t)where[2], (uint32_t)bytes);
+        EXPECT_EQ(inside, offset >= 0) << f.name;
     }
 
     void expect()
@@ -438,16 +615,17 @@ private:
         for (size_t i = 0; i < images.size(); i++)
             memcpy(images[i]->memory->data, before[i].data(), before[i].size());
         for (int lane = 0; lane < 32; lane++) {
-            const std::string &op = f.words[0];
             if (!(mask >> lane & 1)) {
-                for (size_t e = 0; m.elems[e].role == ISA_ROLE_DST; e++)
+                for (size_t e = 0; f.elems[e].role == ISA_ROLE_DST; e++)
                     values[e][lane] = 0;
                 continue;
             }
             lanes++;
-            if (op == "tex" || op == "tld4")
+            if (f.op() == "tex" || f.op() == "tld4")
                 expect_sample(lane);
-            else if (is_query())
+            else if (f.op() == "istypep")
+                expect_type(lane);
+            else if (f.is_query())
                 expect_query(lane);
             else
                 expect_surface(lane);
@@ -456,12 +634,13 @@ private:
 
     /* ---- running ---- */
 
-    static uint32_t slot_bytes(const isa_elem &e) { return 32 * ptx_type_bytes(e.type); }
+    static bool is_pred(const isa_elem &e) { return e.type == PTX_TYPE_PRED; }
+    static uint32_t slot_bytes(const isa_elem &e) { return is_pred(e) ? 4 : 32 * ptx_type_bytes(e.type); }
 
     void alias(const level &l)
     {
-        for (size_t i = 0; i < m.elems.size(); i++)
-            if (m.elems[i].role == ISA_ROLE_SRC && slot_bytes(m.elems[i]) == slot_bytes(m.elems[0]))
+        for (size_t i = 0; i < f.elems.size(); i++)
+            if (f.elems[i].role == ISA_ROLE_SRC && slot_bytes(f.elems[i]) == slot_bytes(f.elems[0]))
                 execute(l, (int)i);
     }
 
@@ -477,10 +656,12 @@ private:
         }
         for (size_t i = 0; i < sizeof file / 4; i++)
             memcpy(file + 4 * i, &CANARY, 4);
-        for (size_t i = 0; i < m.elems.size(); i++) {
-            const isa_elem &e = m.elems[i];
+        for (size_t i = 0; i < f.elems.size(); i++) {
+            const isa_elem &e = f.elems[i];
             const uint32_t n = ptx_type_bytes(e.type);
-            offset[i] = used;
+            offset[i] = e.role == ISA_ROLE_IMM ? f.constants[i] : used;
+            if (e.role == ISA_ROLE_IMM)
+                continue;
             if (e.role == ISA_ROLE_EXEC) {
                 memcpy(file + used, &mask, 4);
                 used += 64;
@@ -493,16 +674,21 @@ private:
         if (on >= 0)
             offset[0] = offset[on];
         l.handler(file, offset);
-        for (size_t i = 0; i < m.elems.size() && m.elems[i].role == ISA_ROLE_DST; i++) {
-            const uint32_t n = ptx_type_bytes(m.elems[i].type);
+        for (size_t i = 0; i < f.elems.size() && f.elems[i].role == ISA_ROLE_DST; i++) {
+            const uint32_t n = ptx_type_bytes(f.elems[i].type);
             for (int lane = 0; lane < 32; lane++) {
                 uint64_t got = 0;
-                memcpy(&got, file + offset[i] + (uint32_t)lane * n, n);
+                if (is_pred(f.elems[i])) {
+                    uint32_t bits;
+                    memcpy(&bits, file + offset[i], 4);
+                    got = bits >> lane & 1;
+                } else
+                    memcpy(&got, file + offset[i] + (uint32_t)lane * n, n);
                 check(l.name, i, lane, got);
             }
             uint32_t behind;
-            memcpy(&behind, file + offset[i] + (slot_bytes(m.elems[i]) + 63) / 64 * 64, 4);
-            EXPECT_EQ(behind, CANARY) << m.name << " at " << l.name;
+            memcpy(&behind, file + offset[i] + (is_pred(f.elems[i]) ? 4 : (slot_bytes(f.elems[i]) + 63) / 64 * 64), 4);
+            EXPECT_EQ(behind, CANARY) << f.name << " at " << l.name;
         }
         check_memory(l.name);
     }
@@ -512,16 +698,18 @@ private:
         for (int lane = 0; lane < 32; lane++) {
             alignas(64) char file[ISA_MAX_ELEMS * 16] = {};
             uint32_t offset[ISA_MAX_ELEMS];
-            for (size_t i = 0; i < m.elems.size(); i++) {
-                offset[i] = (uint32_t)i * 16;
-                const uint64_t v = m.elems[i].role == ISA_ROLE_EXEC ? mask >> lane & 1 : values[i][lane];
-                if (m.elems[i].role != ISA_ROLE_DST)
+            for (size_t i = 0; i < f.elems.size(); i++) {
+                offset[i] = f.elems[i].role == ISA_ROLE_IMM ? f.constants[i] : (uint32_t)i * 16;
+                if (f.elems[i].role == ISA_ROLE_IMM)
+                    continue;
+                const uint64_t v = f.elems[i].role == ISA_ROLE_EXEC ? mask >> lane & 1 : values[i][lane];
+                if (f.elems[i].role != ISA_ROLE_DST)
                     memcpy(file + i * 16, &v, 8);
             }
             l.handler(file, offset);
-            for (size_t i = 0; i < m.elems.size() && m.elems[i].role == ISA_ROLE_DST; i++) {
+            for (size_t i = 0; i < f.elems.size() && f.elems[i].role == ISA_ROLE_DST; i++) {
                 uint64_t got = 0;
-                memcpy(&got, file + i * 16, ptx_type_bytes(m.elems[i].type));
+                memcpy(&got, file + i * 16, ptx_type_bytes(f.elems[i].type));
                 check(l.name, i, lane, got);
             }
         }
@@ -532,7 +720,7 @@ private:
     {
         for (size_t i = 0; i < images.size(); i++)
             if (memcmp(images[i]->memory->data, after[i].data(), after[i].size()) && !failures++)
-                ADD_FAILURE() << m.name << " at " << name << " leaves other bytes in the surface";
+                ADD_FAILURE() << f.name << " at " << name << " leaves other bytes in the surface";
     }
 
     void check(const char *name, size_t element, int lane, uint64_t got)
@@ -543,42 +731,54 @@ private:
         const pxl_texture &t = at(lane).texture;
         char line[1024];
         int n = snprintf(line, sizeof line, "%s at %s: lane %d, element %zu is %#llx, not %#llx; image %ux%ux%u, %u layers, %u levels, format %u x %u, address %u %u %u, filter %u, normalized %u, read %u; of",
-                         m.name.c_str(), name, lane, element, (unsigned long long)got, (unsigned long long)values[element][lane], t.width, t.height, t.depth, t.layers, t.levels,
+                         f.name.c_str(), name, lane, element, (unsigned long long)got, (unsigned long long)values[element][lane], t.width, t.height, t.depth, t.layers, t.levels,
                          t.format, t.channels, t.address[0], t.address[1], t.address[2], t.filter, t.normalized, t.read);
-        for (size_t i = 0; i < m.elems.size(); i++)
-            if (m.elems[i].role == ISA_ROLE_SRC)
+        for (size_t i = 0; i < f.elems.size(); i++)
+            if (f.elems[i].role == ISA_ROLE_SRC)
                 n += snprintf(line + n, sizeof line - (size_t)n, " %#llx", (unsigned long long)values[i][lane]);
         ADD_FAILURE() << line;
     }
 };
 
-void check_part(const char *first_word, int batches)
+void check_part(const char *mnemonic, int batches)
 {
-    int meanings = 0, failed = 0;
+    int forms = 0, failed = 0;
     uint64_t lanes = 0;
-    for (const lib_meaning &m : lib_meanings("texture")) {
-        if (m.name.substr(0, m.name.find('_')) != first_word)
-            continue;
-        runner r(m);
+    std::set<std::string> meanings;
+    for (const form &f : forms_of(mnemonic)) {
+        runner r(f);
         r.run(batches);
         lanes += r.lanes;
         failed += r.failures > 0;
-        meanings++;
+        forms++;
+        meanings.insert(f.meaning);
         if (failed > 10)
             break;
     }
-    EXPECT_GT(meanings, 0);
-    printf("%d meanings, %llu lanes, %d meanings failed\n", meanings, (unsigned long long)lanes, failed);
+    EXPECT_GT(forms, 0);
+    printf("%d forms of %d meanings, %llu lanes, %d forms failed\n", forms, (int)meanings.size(), (unsigned long long)lanes, failed);
 }
 
 } // namespace
 
-TEST(lib_texture, tex) { check_part("tex", 160); }
-TEST(lib_texture, tld4) { check_part("tld4", 100); }
+TEST(lib_texture, tex) { check_part("tex", 60); }
+TEST(lib_texture, tld4) { check_part("tld4", 40); }
 TEST(lib_texture, txq) { check_part("txq", 40); }
+TEST(lib_texture, istypep) { check_part("istypep", 40); }
 TEST(lib_texture, suq) { check_part("suq", 40); }
-TEST(lib_texture, suld) { check_part("suld", 60); }
-TEST(lib_texture, sust) { check_part("sust", 60); }
+TEST(lib_texture, suld) { check_part("suld", 40); }
+TEST(lib_texture, sust) { check_part("sust", 40); }
+TEST(lib_texture, sured) { check_part("sured", 40); }
+
+TEST(lib_texture, no_meaning_is_left_out)
+{
+    std::set<std::string> tested;
+    for (const char *mnemonic : {"tex", "tld4", "txq", "istypep", "suq", "suld", "sust", "sured"})
+        for (const form &f : forms_of(mnemonic))
+            tested.insert(f.meaning);
+    for (const lib_meaning &m : lib_meanings("texture"))
+        EXPECT_TRUE(tested.count(m.name)) << m.name;
+}
 
 TEST(lib_texture, the_descriptor_fits_the_devices_places)
 {

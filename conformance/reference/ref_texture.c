@@ -2,6 +2,7 @@
 #include "ref_texture.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "reference.h"
 
@@ -71,6 +72,18 @@ static void texel_at(const ref_texture *t, int level, int64_t slice, int64_t x, 
     }
 }
 
+static bool is_signed(ref_texel k) { return k == REF_TEXEL_S8 || k == REF_TEXEL_S16 || k == REF_TEXEL_S32; }
+
+/* What a sample sees of a texel: its components, or whether the depth does not exceed them. */
+static void element_at(const ref_texture *t, const ref_sample *s, int level, int64_t slice, int64_t x, int64_t y, uint32_t out[4])
+{
+    texel_at(t, level, slice, x, y, out);
+    for (int c = 0; s->compared && c < 4; c++) {
+        double value = gives_float(t) ? float_of(out[c]) : is_signed(t->texel) ? (float)(int32_t)out[c] : (float)out[c];
+        out[c] = c < t->channels ? bits_of(s->depth <= value) : bits_of(c == 3);
+    }
+}
+
 /* ---- addresses ---- */
 
 static int64_t modulo(int64_t a, int64_t b) { int64_t r = a % b; return r < 0 ? r + b : r; }
@@ -88,20 +101,21 @@ static int64_t place(ref_address mode, int64_t i, int64_t n)
 /* One coordinate: the two texels and the fraction in 256ths between them. */
 typedef struct span { int64_t low, high; int fraction; } span;
 
-static span span_of(const ref_texture *t, int axis, float at, bool normalized, bool linear, int n)
+static span span_of(const ref_texture *t, int axis, float at, bool normalized, bool linear, int n, int32_t offset)
 {
     double u = normalized ? (double)(float)((double)at * (double)n) : (double)at;
     ref_address mode = t->address[axis];
     if (!normalized && mode != REF_BORDER)
         mode = REF_CLAMP;
+    int64_t off = modulo((int64_t)offset + 8, 16) - 8;
     u = isnan(u) ? 0 : fmin(fmax(u, -1073741824.0), 1073741824.0);
     if (!linear) {
-        int64_t i = place(mode, (int64_t)floor(u), n);
+        int64_t i = place(mode, (int64_t)floor(u) + off, n);
         return (span){i, i, 0};
     }
     /* u − 0.5 in long double is exact for all that could be near to a boundary. */
     long double b = (long double)u - 0.5L, low = floorl(b);
-    return (span){place(mode, (int64_t)low, n), place(mode, (int64_t)low + 1, n), (int)floorl((b - low) * 256 + 0.5L)};
+    return (span){place(mode, (int64_t)low + off, n), place(mode, (int64_t)low + 1 + off, n), (int)floorl((b - low) * 256 + 0.5L)};
 }
 
 /* ---- filtering ---- */
@@ -115,22 +129,23 @@ static float mix(float a, float b, int fraction)
 
 typedef struct place3 { float at[3]; int64_t slice; bool normalized; } place3;
 
-static void sample_level(const ref_texture *t, ref_geometry g, const place3 *p, int level, uint32_t out[4])
+static void sample_level(const ref_texture *t, const ref_sample *sample, const place3 *p, int level, uint32_t out[4])
 {
+    ref_geometry g = sample->geometry;
     int dims = dimensions(g), size[3] = {extent(t->width, level), extent(t->height, level), extent(t->depth, level)};
     bool linear = t->linear && gives_float(t);
     span s[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     for (int i = 0; i < dims; i++)
-        s[i] = span_of(t, i, p->at[i], p->normalized, linear, size[i]);
+        s[i] = span_of(t, i, p->at[i], p->normalized, linear, size[i], sample->offset[i]);
     if (!linear) {
-        texel_at(t, level, g == REF_3D ? s[2].low : p->slice, s[0].low, s[1].low, out);
+        element_at(t, sample, level, g == REF_3D ? s[2].low : p->slice, s[0].low, s[1].low, out);
         return;
     }
     float cell[2][2][2][4];
     for (int k = 0; k < 8; k++) {
         uint32_t texel[4];
         int64_t x = k & 1 ? s[0].high : s[0].low, y = k & 2 ? s[1].high : s[1].low, z = k & 4 ? s[2].high : s[2].low;
-        texel_at(t, level, g == REF_3D ? z : p->slice, x, y, texel);
+        element_at(t, sample, level, g == REF_3D ? z : p->slice, x, y, texel);
         for (int c = 0; c < 4; c++)
             cell[k >> 2][k >> 1 & 1][k & 1][c] = float_of(texel[c]);
     }
@@ -204,7 +219,7 @@ static float lod_of(const ref_texture *t, const ref_sample *s)
         }
         float sum = 0;
         for (int i = 0; i < dims; i++) {
-            float texels = t->normalized_coords || is_cube(s->geometry) ? g[i] * (float)size[i] : g[i];
+            float texels = (t->normalized_coords && !s->indexed) || is_cube(s->geometry) ? g[i] * (float)size[i] : g[i];
             float power = texels * texels;
             sum = i ? sum + power : power;
         }
@@ -220,60 +235,84 @@ static float lod_of(const ref_texture *t, const ref_sample *s)
     return (float)(floor(log2((double)longer) * 128) / 256);
 }
 
-static void sample_detail(const ref_texture *t, const ref_sample *s, const place3 *p, uint32_t out[4])
+/* In 256ths of a level. */
+static int detail_of(const ref_texture *t, const ref_sample *s)
 {
     float lod = s->mode == REF_GRADIENTS ? lod_of(t, s) : s->lod;
     double l = (double)(float)((double)lod + (double)t->lod_bias);
     l = isnan(l) ? 0 : l;
     l = fmin(fmax(l, (double)t->lod_min), (double)t->lod_max);
     l = fmin(fmax(l, 0), t->levels - 1);
-    int q = (int)floor(l * 256 + 0.5), level = q / 256, fraction = q % 256;
+    return (int)floor(l * 256 + 0.5);
+}
+
+static void sample_detail(const ref_texture *t, const ref_sample *s, const place3 *p, uint32_t out[4])
+{
+    int q = detail_of(t, s), level = q / 256, fraction = q % 256;
     if (!t->mip_linear || !gives_float(t)) {
-        sample_level(t, s->geometry, p, (q + 128) / 256, out);
+        sample_level(t, s, p, (q + 128) / 256, out);
         return;
     }
-    sample_level(t, s->geometry, p, level, out);
+    sample_level(t, s, p, level, out);
     if (fraction == 0)
         return;
     uint32_t next[4];
-    sample_level(t, s->geometry, p, level + 1, next);
+    sample_level(t, s, p, level + 1, next);
     for (int c = 0; c < 4; c++)
         out[c] = bits_of(mix(float_of(out[c]), float_of(next[c]), fraction));
 }
 
 /* ---- instructions ---- */
 
+static void sample_index(const ref_texture *t, const ref_sample *s, uint32_t out[4])
+{
+    int level = 0;
+    if (s->mode == REF_LOD)
+        level = s->level < 0 ? 0 : s->level >= t->levels ? t->levels - 1 : s->level;
+    if (s->mode == REF_GRADIENTS && t->levels > 1)
+        level = (detail_of(t, s) + 128) / 256;
+    int64_t i[3] = {0, 0, 0}, size[3] = {extent(t->width, level), extent(t->height, level), extent(t->depth, level)};
+    for (int k = 0; k < dimensions(s->geometry); k++) {
+        int64_t off = modulo((int64_t)s->offset[k] + 8, 16) - 8, sum = s->index[k] + off; /* 32 bits of it */
+        i[k] = place(t->address[k], modulo(sum + 0x80000000, 0x100000000) - 0x80000000, size[k]);
+    }
+    int64_t slice = is_array(s->geometry) ? least(s->layer, t->layers - 1) : i[2];
+    if (s->multisample) {
+        int64_t samples = t->samples > 0 ? t->samples : 1, images = t->layers / samples > 0 ? t->layers / samples : 1;
+        int64_t image = is_array(s->geometry) ? least(s->layer, images - 1) : 0;
+        slice = least(image * samples + least(s->sample, samples - 1), t->layers - 1);
+    }
+    element_at(t, s, level, slice, i[0], i[1], out);
+}
+
 void ref_texture_sample(const ref_texture *t, const ref_sample *s, uint32_t out[4])
 {
-    int dims = dimensions(s->geometry);
-    if (s->mode == REF_INDEX) {
-        int64_t i[3] = {0, 0, 0}, size[3] = {t->width, t->height, t->depth};
-        for (int k = 0; k < dims; k++)
-            i[k] = place(t->address[k], s->index[k], size[k]);
-        texel_at(t, 0, is_array(s->geometry) ? least(s->layer, t->layers - 1) : i[2], i[0], i[1], out);
+    if (s->indexed) {
+        sample_index(t, s, out);
         return;
     }
     place3 p = locate(t, s);
     if (s->mode == REF_BASE || t->levels == 1)
-        sample_level(t, s->geometry, &p, 0, out);
+        sample_level(t, s, &p, 0, out);
     else
         sample_detail(t, s, &p, out);
 }
 
-void ref_texture_half(const ref_texture *t, const uint32_t in[4], uint16_t out[4])
+void ref_texture_half(const ref_texture *t, const ref_sample *s, const uint32_t in[4], uint16_t out[4])
 {
     for (int c = 0; c < 4; c++)
-        out[c] = !gives_float(t) ? (uint16_t)in[c] : (uint16_t)ref_round_by_mpfr(ref_find_format("f16", 3), (double)float_of(in[c]), REF_RN);
+        out[c] = !gives_float(t) && !s->compared ? (uint16_t)in[c] : (uint16_t)ref_round_by_mpfr(ref_find_format("f16", 3), (double)float_of(in[c]), REF_RN);
 }
 
 void ref_texture_gather(const ref_texture *t, const ref_sample *s, int k, uint32_t out[4])
 {
     place3 p = locate(t, s);
-    span x = span_of(t, 0, p.at[0], p.normalized, true, t->width), y = span_of(t, 1, p.at[1], p.normalized, true, t->height);
+    span x = span_of(t, 0, p.at[0], p.normalized, true, t->width, s->offset[0]);
+    span y = span_of(t, 1, p.at[1], p.normalized, true, t->height, s->offset[1]);
     int64_t corner[4][2] = {{x.low, y.high}, {x.high, y.high}, {x.high, y.low}, {x.low, y.low}};
     for (int i = 0; i < 4; i++) {
         uint32_t texel[4];
-        texel_at(t, 0, p.slice, corner[i][0], corner[i][1], texel);
+        element_at(t, s, 0, p.slice, corner[i][0], corner[i][1], texel);
         out[i] = texel[k];
     }
 }
@@ -289,11 +328,12 @@ static uint32_t data_type(const ref_texture *t)
 bool ref_texture_query(const ref_texture *t, const char *query, uint32_t level, uint32_t *out)
 {
     static const uint32_t modes[] = {0, 3, 1, 4};
+    int images = t->layers / (t->cube ? 6 : t->samples > 1 ? t->samples : 1);
     struct { const char *name; int64_t value; } all[] = {
         {"width", extent(t->width, (int)(level & 15))}, {"height", extent(t->height, (int)(level & 15))}, {"depth", extent(t->depth, (int)(level & 15))},
         {"channel_data_type", data_type(t)}, {"channel_order", t->channels == 1 ? 0x10b0 : t->channels == 2 ? 0x10b2 : 0x10b5},
-        {"normalized_coords", t->normalized_coords}, {"array_size", t->cube ? t->layers / 6 : t->layers}, {"num_mipmap_levels", t->levels},
-        {"num_samples", 1}, {"force_unnormalized_coords", 0}, {"filter_mode", t->linear}, {"addr_mode_0", modes[t->address[0]]},
+        {"normalized_coords", t->normalized_coords}, {"array_size", images > 1 ? images : 0}, {"num_mipmap_levels", t->levels == 1 ? 0 : t->levels},
+        {"num_samples", t->samples < 2 ? 0 : t->samples}, {"force_unnormalized_coords", 0}, {"filter_mode", t->linear}, {"addr_mode_0", modes[t->address[0]]},
         {"addr_mode_1", modes[t->address[1]]}, {"addr_mode_2", modes[t->address[2]]}, {"memory_layout", 1},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -304,11 +344,11 @@ bool ref_texture_query(const ref_texture *t, const char *query, uint32_t level, 
     return false;
 }
 
-int64_t ref_surface_offset(const ref_texture *t, ref_geometry g, const char *clamp, const int32_t at[3], int bytes)
+int64_t ref_surface_offset(const ref_texture *t, ref_geometry g, const char *clamp, const int32_t at[3], int unit, int bytes)
 {
     int64_t row = (int64_t)t->width * t->channels * component_bytes(t->texel), limit[3] = {row / bytes, 1, 1};
     /* x counts accesses from here on: alignment drops its low bits */
-    int64_t i[3] = {(int64_t)floor((double)at[0] / bytes), 0, 0};
+    int64_t i[3] = {(int64_t)floor((double)at[0] * unit / bytes), 0, 0};
     if (dimensions(g) >= 2) {
         limit[1] = t->height;
         i[1] = at[1];
@@ -324,4 +364,53 @@ int64_t ref_surface_offset(const ref_texture *t, ref_geometry g, const char *cla
         i[k] = i[k] < 0 ? 0 : i[k] >= limit[k] ? limit[k] - 1 : i[k];
     }
     return i[2] * (int64_t)t->level[0].slice_pitch + i[1] * (int64_t)t->level[0].row_pitch + i[0] * bytes;
+}
+
+int ref_texel_bytes(const ref_texture *t) { return component_bytes(t->texel) * t->channels; }
+
+/* The nearest of the numbers that the format has; of two equally near ones the even one. */
+static int64_t nearest_even(double x)
+{
+    double low = floor(x), part = x - low;
+    return (int64_t)low + (part > 0.5 || (part == 0.5 && fmod(low, 2) != 0));
+}
+
+static uint32_t encoded(const ref_texture *t, uint32_t in)
+{
+    int bits = 8 * component_bytes(t->texel);
+    double f = float_of(in), most = ldexp(1, is_signed(t->texel) ? bits - 1 : bits) - 1, least_one = is_signed(t->texel) ? -most - 1 : 0;
+    if (t->texel == REF_TEXEL_F16)
+        return (uint32_t)ref_round_by_mpfr(ref_find_format("f16", 3), f, REF_RN);
+    if (bits == 32)
+        return in;
+    double x = is_signed(t->texel) ? (double)(int32_t)in : (double)in;
+    if (t->read_normalized) {
+        x = isnan(f) ? 0 : fmin(fmax(f, -1), 1) * most;
+        least_one = is_signed(t->texel) ? -most : 0;
+    }
+    return (uint32_t)nearest_even(fmin(fmax(x, least_one), most));
+}
+
+void ref_surface_encode(const ref_texture *t, const uint32_t in[4], uint8_t *texel)
+{
+    for (int c = 0; c < t->channels; c++) {
+        uint32_t u = encoded(t, in[c]);
+        memcpy(texel + c * component_bytes(t->texel), &u, (size_t)component_bytes(t->texel));
+    }
+}
+
+uint64_t ref_surface_reduce(const ref_texture *t, const char *op, const char *type, uint64_t old, uint64_t value)
+{
+    int bits = atoi(type + 1);
+    bool negative = type[0] == 's' || (type[0] == 'b' && is_signed(t->texel));
+    /* A number's sign bit flipped orders signed numbers as unsigned ones. */
+    uint64_t flip = negative ? (uint64_t)1 << (bits - 1) : 0;
+    if (!strcmp(op, "add"))
+        return bits == 64 ? old + value : (old + value) & 0xffffffff;
+    if (!strcmp(op, "and"))
+        return old & value;
+    if (!strcmp(op, "or"))
+        return old | value;
+    bool below = (value ^ flip) < (old ^ flip);
+    return below == !strcmp(op, "min") ? value : old;
 }

@@ -119,6 +119,80 @@ PXL_INLINE texel_u32 texel_decode(texture_ptr t, uint64_t address)
     return texel_fill(b, channels, is_float ? 0x3f800000u : 1u);
 }
 
+PXL_INLINE bool texel_is_signed(texture_ptr t)
+{
+    return t->format == PXL_TEXEL_S8 || t->format == PXL_TEXEL_S16 || t->format == PXL_TEXEL_S32;
+}
+
+/* f32 to a normalised integer: limited to what it holds, NaN as 0, to nearest even. The product is exact in f64. */
+PXL_INLINE uint32_t texel_quantize(float x, uint32_t format)
+{
+    const bool is_signed = format == PXL_TEXEL_S8 || format == PXL_TEXEL_S16;
+    const double most = format == PXL_TEXEL_U8 ? 255.0 : format == PXL_TEXEL_S8 ? 127.0 : format == PXL_TEXEL_U16 ? 65535.0 : 32767.0;
+    const float least = is_signed ? -1.0f : 0.0f, y = x > least ? x : x == x ? least : 0.0f;
+    return (uint32_t)(int32_t)__builtin_elementwise_roundeven((y < 1.0f ? y : 1.0f) * most);
+}
+
+PXL_INLINE uint32_t texel_to_f16(uint32_t x)
+{
+#if PXL_WIDTH == 32
+    const C_u32 v = (C_u32)(x);
+    return c_f16_narrow((C_f32)v)[0];
+#else
+    return c_f16_narrow(texture_float(x));
+#endif
+}
+
+/* One component as the format holds it, PTX ISA, sust.p: from f32 for normalised integers and floats, else from u32 or s32, limited. */
+PXL_INLINE uint32_t texel_encode_one(texture_ptr t, uint32_t x)
+{
+    const uint32_t format = t->format, bits = 8 * pxl_channel_bytes(format);
+    if (format == PXL_TEXEL_F16)
+        return texel_to_f16(x);
+    if (bits == 32)
+        return x;
+    if (t->read)
+        return texel_quantize(texture_float(x), format);
+    if (texel_is_signed(t)) {
+        const int32_t most = (1 << (bits - 1)) - 1, s = (int32_t)x;
+        return (uint32_t)(s > most ? most : s < -most - 1 ? -most - 1 : s);
+    }
+    const uint32_t most = (1u << bits) - 1;
+    return x < most ? x : most;
+}
+
+PXL_INLINE texel_u32 texel_encode(texture_ptr t, texel_u32 v)
+{
+    return (texel_u32){texel_encode_one(t, v.x), texel_encode_one(t, v.y), texel_encode_one(t, v.z), texel_encode_one(t, v.w)};
+}
+
+/* The components that the format has; rows of any length follow each other, so addresses may be odd. */
+#define TEXEL_WRITE(name, type) \
+    PXL_INLINE void name(uint64_t address, uint32_t channels, texel_u32 v) \
+    { \
+        typedef type loose __attribute__((aligned(1))); \
+        PXL_TEXTURE_SPACE loose *p = (PXL_TEXTURE_SPACE loose *)address; \
+        p[0] = (type)v.x; \
+        if (channels >= 2) \
+            p[1] = (type)v.y; \
+        if (channels == 4) { \
+            p[2] = (type)v.z; \
+            p[3] = (type)v.w; \
+        } \
+    }
+TEXEL_WRITE(texel_write8, uint8_t)
+TEXEL_WRITE(texel_write16, uint16_t)
+TEXEL_WRITE(texel_write32, uint32_t)
+
+PXL_INLINE void texel_write(texture_ptr t, uint64_t address, texel_u32 v)
+{
+    switch (pxl_channel_bytes(t->format)) {
+    case 1: texel_write8(address, t->channels, v); break;
+    case 2: texel_write16(address, t->channels, v); break;
+    default: texel_write32(address, t->channels, v); break;
+    }
+}
+
 PXL_INLINE texel_u32 texel_border(texture_ptr t)
 {
     const texel_u32 b = {t->border[0], t->border[1], t->border[2], t->border[3]};

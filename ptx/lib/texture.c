@@ -1,8 +1,9 @@
 /* texture.c - texture and surface instructions (PTX ISA, "Texture Instructions" and "Surface Instructions").
  *
  * A handle is the address of a pxl_texture, see texture.h; whoever runs the instruction has checked it. Lanes outside the
- * mask of executing lanes are not read through; their results are 0. There are hundreds of forms, so each is a
- * small function that hands its operands and a constant to one of a few shared ones. TEXTURES.md states the choices.
+ * mask of executing lanes are not read through; their results are 0. There are thousands of forms, so a meaning is a
+ * small function that hands its operands and a number to one of a few shared ones. The plain tex forms have a meaning for each geometry;
+ * for the others geometry and options are a number too, made by ptx/isa_texture.def. TEXTURES.md states the choices.
  */
 #include <stddef.h>
 #include "texture_sample.h"
@@ -116,10 +117,116 @@ TEXTURE_SHARED void texture_run_half(L_u16 *d0, L_u16 *d1, L_u16 *d2, L_u16 *d3,
     *d3 = texture_narrow(r[3], integers);
 }
 
+/* ---- any form: four coordinates, of which the geometry says what they are ---- */
+
+typedef struct texture_general_operands {
+    const L_u64 *handle;
+    const L_u32 *c[4], *lod;       /* lod: bits */
+    const L_f32 *dx[3], *dy[3];
+    const L_s32 *e[3];
+    const L_f32 *f;
+} texture_general_operands;
+
+TEXTURE_LANE texel_u32 texture_general_call(texture_ptr t, uint32_t what, uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t lod, uint32_t x,
+                                            uint32_t y, uint32_t z, float depth)
+{
+    const uint32_t at[4] = {a, b, c, d};
+    const texture_extra extra = {{(int32_t)x, (int32_t)y, (int32_t)z}, what & TEXTURE_COMPARE, depth};
+    return texture_general(t, what, at, lod, &extra);
+}
+
+/* PTX ISA, tex, operand e: −8 to 7. Of other numbers the low four bits count. */
+PXL_INLINE uint32_t texture_shift(const L_s32 *e, uint32_t i) { return (((uint32_t)LANE(*e, i) & 15u) ^ 8u) - 8u; }
+
+PXL_INLINE texel_u32 texture_general_lane(const texture_general_operands *o, uint32_t what, uint32_t i)
+{
+    const texture_ptr t = TEXTURE_POINTER(LANE(*o->handle, i));
+    const uint32_t g = what & TEXTURE_GEOMETRY, first = g == PXL_A1D || g == PXL_A2D || g == PXL_ACUBE;
+    const uint32_t c[4] = {LANE(*o->c[0], i), LANE(*o->c[1], i), LANE(*o->c[2], i), LANE(*o->c[3], i)};
+    uint32_t lod = TEXTURE_AT(o->lod, i);
+    if (what & TEXTURE_GRADIENT)
+        lod = texture_bits(texture_lod_call(t, what, texture_float(first ? c[1] : c[0]), texture_float(first ? c[2] : c[1]), texture_float(first ? c[3] : c[2]),
+                                            LANE(*o->dx[0], i), LANE(*o->dx[1], i), LANE(*o->dx[2], i), LANE(*o->dy[0], i), LANE(*o->dy[1], i),
+                                            LANE(*o->dy[2], i)));
+    return texture_general_call(t, what, c[0], c[1], c[2], c[3], lod, texture_shift(o->e[0], i), texture_shift(o->e[1], i), texture_shift(o->e[2], i),
+                                LANE(*o->f, i));
+}
+
+/* A form with nothing but a predicate goes the plain way, which knows warps. */
+PXL_INLINE bool texture_is_plain(uint32_t what)
+{
+    const bool level = what & (TEXTURE_LEVEL | TEXTURE_GRADIENT);
+    return !(what & (TEXTURE_OFFSET | TEXTURE_COMPARE | TEXTURE_SAMPLES)) && !(what & TEXTURE_INDEX && level);
+}
+
+PXL_INLINE L_pred texture_run_plain(const texture_general_operands *o, uint32_t what, L_pred exec, L_u32 out[4])
+{
+    const uint32_t g = what & TEXTURE_GEOMETRY;
+    const bool array = g == PXL_A1D || g == PXL_A2D || g == PXL_ACUBE;
+    texture_operands p = {.handle = o->handle, .lod = (const L_f32 *)(const void *)o->lod};
+    p.layer = o->c[0];
+    p.x = array ? o->c[1] : o->c[0];
+    p.y = array ? o->c[2] : o->c[1];
+    p.z = array ? o->c[3] : o->c[2];
+    for (uint32_t k = 0; k < 3; k++) {
+        p.dx[k] = o->dx[k];
+        p.dy[k] = o->dy[k];
+    }
+    return texture_run(&p, what, exec, out);
+}
+
+TEXTURE_SHARED L_pred texture_run_general(const texture_general_operands *o, uint32_t what, L_pred exec, L_u32 out[4])
+{
+    if (texture_is_plain(what))
+        return texture_run_plain(o, what, exec, out);
+    L_u32 r[4] = {SPLAT(L_u32, 0), SPLAT(L_u32, 0), SPLAT(L_u32, 0), SPLAT(L_u32, 0)};
+    L_pred integers = 0;
+    FOR_LANES(i) if (PRED_LANE(exec, i)) {
+        const texel_u32 v = texture_general_lane(o, what, i);
+        for (uint32_t c = 0; c < 4; c++)
+            LANE(r[c], i) = v[c];
+        const bool is_integer = !(what & TEXTURE_COMPARE) && !texture_reads_float(TEXTURE_POINTER(LANE(*o->handle, i)));
+        integers |= (L_pred)((is_integer ? 1u : 0u) << i);
+    }
+    for (uint32_t c = 0; c < 4; c++)
+        out[c] = r[c];
+    return integers;
+}
+
+TEXTURE_SHARED void texture_general_bits(L_u32 *d0, L_u32 *d1, L_u32 *d2, L_u32 *d3, L_pred *p, const texture_general_operands *o, uint32_t what, L_pred exec)
+{
+    L_u32 r[4];
+    texture_run_general(o, what, exec, r);
+    *d0 = r[0];
+    *d1 = r[1];
+    *d2 = r[2];
+    *d3 = r[3];
+    *p = exec;
+}
+
+TEXTURE_SHARED void texture_general_half(L_u16 *d0, L_u16 *d1, L_u16 *d2, L_u16 *d3, L_pred *p, const texture_general_operands *o, uint32_t what, L_pred exec)
+{
+    L_u32 r[4];
+    const L_pred integers = texture_run_general(o, what, exec, r);
+    *d0 = texture_narrow(r[0], integers);
+    *d1 = texture_narrow(r[1], integers);
+    *d2 = texture_narrow(r[2], integers);
+    *d3 = texture_narrow(r[3], integers);
+    *p = exec;
+}
+
+TEXTURE_SHARED void texture_general_pair(L_u32 *d0, L_u32 *d1, L_pred *p, const texture_general_operands *o, uint32_t what, L_pred exec)
+{
+    L_u16 h[4];
+    texture_general_half(&h[0], &h[1], &h[2], &h[3], p, o, what, exec);
+    *d0 = CONVERT(L_u32, h[0]) | (CONVERT(L_u32, h[1]) << 16);
+    *d1 = CONVERT(L_u32, h[2]) | (CONVERT(L_u32, h[3]) << 16);
+}
+
+typedef L_u32 L_b32;
 #define TEXTURE_DST(T) L_##T *d0, L_##T *d1, L_##T *d2, L_##T *d3
-#define RUN_u32(...) texture_run_bits(TEXTURE_D32(d0), TEXTURE_D32(d1), TEXTURE_D32(d2), TEXTURE_D32(d3), __VA_ARGS__)
-#define RUN_s32 RUN_u32
-#define RUN_f32 RUN_u32
+#define RUN_b32(...) texture_run_bits(TEXTURE_D32(d0), TEXTURE_D32(d1), TEXTURE_D32(d2), TEXTURE_D32(d3), __VA_ARGS__)
+#define RUN_f32 RUN_b32
 #define RUN_f16(...) texture_run_half(TEXTURE_D16(d0), TEXTURE_D16(d1), TEXTURE_D16(d2), TEXTURE_D16(d3), __VA_ARGS__)
 #define TEXTURE_D32(p) ((L_u32 *)(void *)(p))
 #define TEXTURE_D16(p) ((L_u16 *)(void *)(p))
@@ -163,16 +270,32 @@ TEXTURE_SHARED void texture_run_half(L_u16 *d0, L_u16 *d1, L_u16 *d2, L_u16 *d3,
     TEXTURE_FLOAT(cube, PXL_CUBE, 3, 4, T) TEXTURE_FLOAT(acube, PXL_ACUBE, A3, 4, T) \
     TEXTURE_INTEGER(1d, PXL_1D, 1, T) TEXTURE_INTEGER(2d, PXL_2D, 2, T) TEXTURE_INTEGER(3d, PXL_3D, 3, T) \
     TEXTURE_INTEGER(a1d, PXL_A1D, A1, T) TEXTURE_INTEGER(a2d, PXL_A2D, A2, T)
-TEXTURE_EACH(u32) TEXTURE_EACH(s32) TEXTURE_EACH(f32) TEXTURE_EACH(f16)
+TEXTURE_EACH(b32) TEXTURE_EACH(f32) TEXTURE_EACH(f16)
 
-#define TEXTURE_GATHER_OF(k, K, g, G, N, T) \
-    PXL_INLINE void tld4_##k##_##g##_v4_##T##_f32(TEXTURE_DST(T), const L_u64 *h, ARGS_##N(f32), L_pred exec) \
-    { const texture_operands o = {INIT_##N}; RUN_##T(&o, G | TEXTURE_GATHER | K << TEXTURE_COMPONENT, exec); }
-#define TEXTURE_GATHERS(k, K, T) \
-    TEXTURE_GATHER_OF(k, K, 2d, PXL_2D, 2, T) TEXTURE_GATHER_OF(k, K, a2d, PXL_A2D, A2, T) \
-    TEXTURE_GATHER_OF(k, K, cube, PXL_CUBE, 3, T) TEXTURE_GATHER_OF(k, K, acube, PXL_ACUBE, A3, T)
-#define TEXTURE_GATHER_EACH(T) TEXTURE_GATHERS(r, 0, T) TEXTURE_GATHERS(g, 1, T) TEXTURE_GATHERS(b, 2, T) TEXTURE_GATHERS(a, 3, T)
-TEXTURE_GATHER_EACH(u32) TEXTURE_GATHER_EACH(s32) TEXTURE_GATHER_EACH(f32)
+/* The others: coordinates, offset, depth. */
+#define GENERAL_C const L_u64 *h, const L_u32 *c0, const L_u32 *c1, const L_u32 *c2, const L_u32 *c3
+#define GENERAL_E const L_s32 *e0, const L_s32 *e1, const L_s32 *e2, const L_s32 *e3, const L_f32 *f, uint32_t what, L_pred exec
+#define GENERAL_INIT .handle = h, .c = {c0, c1, c2, c3}, .e = {e0, e1, e2}, .f = f
+#define GENERAL_b32 GENERAL_BITS
+#define GENERAL_f32 GENERAL_BITS
+#define GENERAL_BITS(o) texture_general_bits(TEXTURE_D32(d0), TEXTURE_D32(d1), TEXTURE_D32(d2), TEXTURE_D32(d3), p, o, what, exec)
+#define GENERAL_f16(o) texture_general_half(TEXTURE_D16(d0), TEXTURE_D16(d1), TEXTURE_D16(d2), TEXTURE_D16(d3), p, o, what, exec)
+#define GENERAL_f16x2(o) texture_general_pair(d0, d1, p, o, what, exec)
+#define TEXTURE_GENERAL(suffix, T, DST) \
+    PXL_INLINE void tex_general_##suffix(DST, L_pred *p, GENERAL_C, GENERAL_E) \
+    { (void)e3; const texture_general_operands o = {GENERAL_INIT}; GENERAL_##T(&o); } \
+    PXL_INLINE void tex_level_general_##suffix(DST, L_pred *p, GENERAL_C, const L_u32 *lod, GENERAL_E) \
+    { (void)e3; const texture_general_operands o = {GENERAL_INIT, .lod = lod}; GENERAL_##T(&o); } \
+    PXL_INLINE void tex_grad_general_##suffix(DST, L_pred *p, GENERAL_C, GRAD_4, GENERAL_E) \
+    { (void)e3; GRAD_UNUSED_4 const texture_general_operands o = {GENERAL_INIT, GRAD_INIT_4}; GENERAL_##T(&o); }
+#define TEXTURE_DST_PAIR L_u32 *d0, L_u32 *d1
+TEXTURE_GENERAL(v4_b32, b32, TEXTURE_DST(b32)) TEXTURE_GENERAL(v4_f32, f32, TEXTURE_DST(f32)) TEXTURE_GENERAL(v4_f16, f16, TEXTURE_DST(f16))
+TEXTURE_GENERAL(v2_f16x2, f16x2, TEXTURE_DST_PAIR)
+
+#define TEXTURE_GATHER_FORM(T) \
+    PXL_INLINE void tld4_v4_##T(TEXTURE_DST(T), L_pred *p, GENERAL_C, GENERAL_E) \
+    { (void)e3; const texture_general_operands o = {GENERAL_INIT}; GENERAL_##T(&o); }
+TEXTURE_GATHER_FORM(b32) TEXTURE_GATHER_FORM(f32)
 
 /* ------------------------------------------------------------ txq, suq */
 
@@ -211,6 +334,13 @@ PXL_INLINE uint32_t texture_address_number(uint32_t mode)
     return mode == PXL_ADDRESS_WRAP ? 0 : mode == PXL_ADDRESS_MIRROR ? 1 : mode == PXL_ADDRESS_CLAMP ? 3 : 4;
 }
 
+/* PTX ISA, txq: 0 for what is no array. */
+PXL_INLINE uint32_t texture_array_size(texture_ptr t)
+{
+    const uint32_t n = t->cube ? t->layers / 6 : t->samples > 1 ? t->layers / t->samples : t->layers;
+    return n > 1 ? n : 0;
+}
+
 PXL_INLINE uint32_t texture_answer(texture_ptr t, texture_query q, uint32_t level)
 {
     if (level >= t->levels)
@@ -222,9 +352,9 @@ PXL_INLINE uint32_t texture_answer(texture_ptr t, texture_query q, uint32_t leve
     case QUERY_channel_data_type: return texture_data_type(t);
     case QUERY_channel_order: return texture_channel_order(t);
     case QUERY_normalized_coords: return t->normalized;
-    case QUERY_array_size: return t->cube ? t->layers / 6 : t->layers;
-    case QUERY_num_mipmap_levels: return t->levels;
-    case QUERY_num_samples: return 1;
+    case QUERY_array_size: return texture_array_size(t);
+    case QUERY_num_mipmap_levels: return t->levels > 1 ? t->levels : 0;
+    case QUERY_num_samples: return t->samples > 1 ? t->samples : 0;
     case QUERY_force_unnormalized_coords: return 0;
     case QUERY_filter_mode: return t->filter;
     case QUERY_addr_mode_0: return texture_address_number(t->address[0]);
@@ -255,24 +385,42 @@ TEXTURE_QUERY_LEVEL(width) TEXTURE_QUERY_LEVEL(height) TEXTURE_QUERY_LEVEL(depth
 TEXTURE_QUERY(suq, width) TEXTURE_QUERY(suq, height) TEXTURE_QUERY(suq, depth) TEXTURE_QUERY(suq, channel_data_type)
 TEXTURE_QUERY(suq, channel_order) TEXTURE_QUERY(suq, array_size) TEXTURE_QUERY(suq, memory_layout)
 
-/* ------------------------------------------------------------ suld.b, sust.b */
+/* The handle is one, or 0: a device that can tell masks the other lanes out. Samplers are part of textures here. */
+PXL_INLINE void istypep(L_pred *p, const L_u64 *a, uint32_t type, L_pred exec)
+{
+    enum { TEXREF = 1, SAMPLERREF, SURFREF };
+    L_pred r = 0;
+    FOR_LANES(i) if (PRED_LANE(exec, i) && LANE(*a, i)) {
+        const texture_ptr t = TEXTURE_POINTER(LANE(*a, i));
+        const bool is = t->magic == PXL_TEXTURE_MAGIC && type == (t->surface ? SURFREF : TEXREF);
+        r |= (L_pred)((is ? 1u : 0u) << i);
+    }
+    *p = r;
+}
+
+/* ------------------------------------------------------------ surfaces: where an access goes */
 
 enum { SURFACE_trap, SURFACE_clamp, SURFACE_zero };
 #define SURFACE_CLAMP 3    /* bits of the geometry before */
 
+/* Four coordinates, of which the geometry says what they are. */
+typedef struct surface_operands { const L_u64 *handle; const L_u32 *c[4]; } surface_operands;
+#define SURFACE_C const L_u64 *h, const L_u32 *c0, const L_u32 *c1, const L_u32 *c2, const L_u32 *c3
+#define SURFACE_INIT {h, {c0, c1, c2, c3}}
+
 /* Moves coordinates to the nearest access inside. */
-PXL_INLINE void surface_clamp(texture_ptr t, pxl_geometry g, uint32_t *x, uint32_t *y, uint32_t *z, uint32_t bytes)
+PXL_INLINE void surface_clamp(texture_ptr t, pxl_geometry g, int64_t *x, uint32_t *y, uint32_t *z, uint32_t bytes)
 {
-    const uint64_t row = (uint64_t)t->width * pxl_texel_bytes(t->format, t->channels);
-    const uint64_t last = row >= bytes ? (row - bytes) & ~(uint64_t)(bytes - 1) : 0;
-    *x = (int32_t)*x < 0 ? 0 : *x > last ? (uint32_t)last : *x;
+    const int64_t row = (int64_t)t->width * pxl_texel_bytes(t->format, t->channels);
+    const int64_t last = row >= bytes ? (row - bytes) & ~(int64_t)(bytes - 1) : 0;
+    *x = *x < 0 ? 0 : *x > last ? last : *x;
     *y = (uint32_t)texture_index(PXL_ADDRESS_CLAMP, (int32_t)*y, t->height);
     *z = g == PXL_3D ? (uint32_t)texture_index(PXL_ADDRESS_CLAMP, (int32_t)*z, t->depth) : texture_least(*z, t->layers - 1);
 }
 
 /* The address of an access of `bytes` bytes, 0 when there is none: outside under .zero and .trap, or a
- * surface narrower than the access. */
-PXL_INLINE uint64_t surface_address(texture_ptr t, uint32_t what, uint32_t x, uint32_t y, uint32_t z, uint32_t bytes)
+ * surface narrower than the access. x is in bytes. */
+PXL_INLINE uint64_t surface_address(texture_ptr t, uint32_t what, int64_t x, uint32_t y, uint32_t z, uint32_t bytes)
 {
     const pxl_geometry g = (pxl_geometry)(what & TEXTURE_GEOMETRY);
     const uint32_t clamp = what >> SURFACE_CLAMP;
@@ -286,15 +434,25 @@ PXL_INLINE uint64_t surface_address(texture_ptr t, uint32_t what, uint32_t x, ui
 #endif
         return 0;
     }
-    return texture_slice(t, 0, sliced ? z : 0) + (texture_dims(what) >= 2 ? y * t->pitch[0] : 0) + (x & ~(bytes - 1));
+    return texture_slice(t, 0, sliced ? z : 0) + (texture_dims(what) >= 2 ? y * t->pitch[0] : 0) + (uint64_t)(x & ~(int64_t)(bytes - 1));
 }
 
-/* Of a1d and a2d the layer, of 3d z. */
-PXL_INLINE uint64_t surface_lane(const texture_operands *o, uint32_t what, uint32_t bytes, uint32_t i)
+/* x counts pieces of `scale` bytes: 1 in .b, samples in .p. Of a1d and a2d the layer, of 3d z. */
+PXL_INLINE uint64_t surface_lane(const surface_operands *o, uint32_t what, uint32_t bytes, uint32_t scale, uint32_t i)
 {
-    const uint32_t x = TEXTURE_AT(o->x, i), y = TEXTURE_AT(o->y, i), z = o->layer ? LANE(*o->layer, i) : (uint32_t)TEXTURE_AT(o->z, i);
-    return surface_address(TEXTURE_POINTER(LANE(*o->handle, i)), what, x, y, z, bytes);
+    const uint32_t g = what & TEXTURE_GEOMETRY;
+    const bool array = g == PXL_A1D || g == PXL_A2D;
+    const uint32_t a = LANE(*o->c[0], i), b = LANE(*o->c[1], i), c = LANE(*o->c[2], i);
+    const int64_t x = (int64_t)(int32_t)(array ? b : a) * scale;
+    return surface_address(TEXTURE_POINTER(LANE(*o->handle, i)), what, x, array ? c : b, array ? a : c, bytes);
 }
+
+/* An access need not be aligned in memory: rows of any length follow each other. */
+typedef uint16_t surface_u16 __attribute__((aligned(1)));
+typedef uint32_t surface_u32 __attribute__((aligned(1)));
+typedef uint64_t surface_u64 __attribute__((aligned(1)));
+
+/* ------------------------------------------------------------ suld.b, sust.b */
 
 #define SURFACE_D_1(T) L_##T *d0
 #define SURFACE_D_2(T) L_##T *d0, L_##T *d1
@@ -306,21 +464,16 @@ PXL_INLINE uint64_t surface_lane(const texture_operands *o, uint32_t what, uint3
 #define SURFACE_LIST_2 d0, d1
 #define SURFACE_LIST_4 d0, d1, d2, d3
 
-/* An access need not be aligned in memory: rows of any length follow each other. */
-typedef uint16_t surface_u16 __attribute__((aligned(1)));
-typedef uint32_t surface_u32 __attribute__((aligned(1)));
-typedef uint64_t surface_u64 __attribute__((aligned(1)));
-
 /* One function for each type and vector. Results are written last, since a destination may be a coordinate. */
 #define SURFACE_ACCESS(T, type, n) \
-    TEXTURE_SHARED void surface_load_##T##_##n(SURFACE_D_##n(T), const texture_operands *o, uint32_t what, L_pred exec) \
+    TEXTURE_SHARED void surface_load_##T##_##n(SURFACE_D_##n(T), const surface_operands *o, uint32_t what, L_pred exec) \
     { \
         L_##T *const d[n] = {SURFACE_LIST_##n}; \
         L_##T r[n]; \
         for (uint32_t k = 0; k < n; k++) \
             r[k] = SPLAT(L_##T, 0); \
         FOR_LANES(i) if (PRED_LANE(exec, i)) { \
-            const uint64_t at = surface_lane(o, what, n * sizeof(type), i); \
+            const uint64_t at = surface_lane(o, what, n * sizeof(type), 1, i); \
             const PXL_TEXTURE_SPACE type *p = (const PXL_TEXTURE_SPACE type *)at; \
             if (at) \
                 for (uint32_t k = 0; k < n; k++) \
@@ -329,11 +482,11 @@ typedef uint64_t surface_u64 __attribute__((aligned(1)));
         for (uint32_t k = 0; k < n; k++) \
             *d[k] = r[k]; \
     } \
-    TEXTURE_SHARED void surface_store_##T##_##n(SURFACE_V_##n(T), const texture_operands *o, uint32_t what, L_pred exec) \
+    TEXTURE_SHARED void surface_store_##T##_##n(SURFACE_V_##n(T), const surface_operands *o, uint32_t what, L_pred exec) \
     { \
         const L_##T *const d[n] = {SURFACE_LIST_##n}; \
         FOR_LANES(i) if (PRED_LANE(exec, i)) { \
-            const uint64_t at = surface_lane(o, what, n * sizeof(type), i); \
+            const uint64_t at = surface_lane(o, what, n * sizeof(type), 1, i); \
             PXL_TEXTURE_SPACE type *p = (PXL_TEXTURE_SPACE type *)at; \
             if (at) \
                 for (uint32_t k = 0; k < n; k++) \
@@ -346,18 +499,96 @@ SURFACE_ACCESS(u32, surface_u32, 1) SURFACE_ACCESS(u32, surface_u32, 2) SURFACE_
 SURFACE_ACCESS(u64, surface_u64, 1) SURFACE_ACCESS(u64, surface_u64, 2)
 
 /* s: what the name has for the vector and the type. */
-#define SURFACE_FORM(g, G, N, s, T, n, clamp) \
-    PXL_INLINE void suld_b_##g##s##_##clamp(SURFACE_D_##n(T), const L_u64 *h, ARGS_##N(s32), L_pred exec) \
-    { const texture_operands o = {INIT_##N}; surface_load_##T##_##n(SURFACE_LIST_##n, &o, G | SURFACE_##clamp << SURFACE_CLAMP, exec); } \
-    PXL_INLINE void sust_b_##g##s##_##clamp(const L_u64 *h, ARGS_##N(s32), SURFACE_V_##n(T), L_pred exec) \
-    { const texture_operands o = {INIT_##N}; surface_store_##T##_##n(SURFACE_LIST_##n, &o, G | SURFACE_##clamp << SURFACE_CLAMP, exec); }
-#define SURFACE_CLAMPS(g, G, N, s, T, n) SURFACE_FORM(g, G, N, s, T, n, trap) SURFACE_FORM(g, G, N, s, T, n, clamp) SURFACE_FORM(g, G, N, s, T, n, zero)
-#define SURFACE_GEOMETRY(g, G, N) \
-    SURFACE_CLAMPS(g, G, N, _b8, u8, 1) SURFACE_CLAMPS(g, G, N, _v2_b8, u8, 2) SURFACE_CLAMPS(g, G, N, _v4_b8, u8, 4) \
-    SURFACE_CLAMPS(g, G, N, _b16, u16, 1) SURFACE_CLAMPS(g, G, N, _v2_b16, u16, 2) SURFACE_CLAMPS(g, G, N, _v4_b16, u16, 4) \
-    SURFACE_CLAMPS(g, G, N, _b32, u32, 1) SURFACE_CLAMPS(g, G, N, _v2_b32, u32, 2) SURFACE_CLAMPS(g, G, N, _v4_b32, u32, 4) \
-    SURFACE_CLAMPS(g, G, N, _b64, u64, 1) SURFACE_CLAMPS(g, G, N, _v2_b64, u64, 2)
-SURFACE_GEOMETRY(1d, PXL_1D, 1) SURFACE_GEOMETRY(2d, PXL_2D, 2) SURFACE_GEOMETRY(3d, PXL_3D, 3)
-SURFACE_GEOMETRY(a1d, PXL_A1D, A1) SURFACE_GEOMETRY(a2d, PXL_A2D, A2)
+#define SURFACE_FORM(s, T, n) \
+    PXL_INLINE void suld_b##s(SURFACE_D_##n(T), SURFACE_C, uint32_t what, L_pred exec) \
+    { const surface_operands o = SURFACE_INIT; surface_load_##T##_##n(SURFACE_LIST_##n, &o, what, exec); } \
+    PXL_INLINE void sust_b##s(SURFACE_C, SURFACE_V_##n(T), uint32_t what, L_pred exec) \
+    { const surface_operands o = SURFACE_INIT; surface_store_##T##_##n(SURFACE_LIST_##n, &o, what, exec); }
+SURFACE_FORM(_b8, u8, 1) SURFACE_FORM(_v2_b8, u8, 2) SURFACE_FORM(_v4_b8, u8, 4)
+SURFACE_FORM(_b16, u16, 1) SURFACE_FORM(_v2_b16, u16, 2) SURFACE_FORM(_v4_b16, u16, 4)
+SURFACE_FORM(_b32, u32, 1) SURFACE_FORM(_v2_b32, u32, 2) SURFACE_FORM(_v4_b32, u32, 4)
+SURFACE_FORM(_b64, u64, 1) SURFACE_FORM(_v2_b64, u64, 2)
+
+/* ------------------------------------------------------------ sust.p */
+
+TEXTURE_SHARED void surface_store_texel(const L_u32 *const d[4], uint32_t n, const surface_operands *o, uint32_t what, L_pred exec)
+{
+    FOR_LANES(i) if (PRED_LANE(exec, i)) {
+        const texture_ptr t = TEXTURE_POINTER(LANE(*o->handle, i));
+        const uint32_t bytes = pxl_texel_bytes(t->format, t->channels);
+        const uint64_t at = surface_lane(o, what, bytes, bytes, i);
+        texel_u32 v = 0;
+        for (uint32_t k = 0; k < n; k++)
+            v[k] = LANE(*d[k], i);
+        if (at)
+            texel_write(t, at, texel_encode(t, v));
+    }
+}
+
+#define SURFACE_FORMATTED(s, n, ...) \
+    PXL_INLINE void sust_p##s(SURFACE_C, SURFACE_V_##n(u32), uint32_t what, L_pred exec) \
+    { const surface_operands o = SURFACE_INIT; const L_u32 *const d[4] = {__VA_ARGS__}; surface_store_texel(d, n, &o, what, exec); }
+SURFACE_FORMATTED(_b32, 1, d0) SURFACE_FORMATTED(_v2_b32, 2, d0, d1) SURFACE_FORMATTED(_v4_b32, 4, d0, d1, d2, d3)
+
+/* ------------------------------------------------------------ sured */
+
+enum { SURFACE_ADD, SURFACE_MIN, SURFACE_MAX, SURFACE_AND, SURFACE_OR, SURFACE_OPERATION = 7, SURFACE_SIGNED = 8, SURFACE_SAMPLES = 16 };
+
+/* Atomic between all threads of the device. An address that is not aligned in memory (rows of odd length) is changed by a load
+ * and a store: the ISA leaves such accesses undefined. */
+#define SURFACE_REDUCE(T, U, S, loose) \
+    PXL_INLINE U surface_result_##T(uint32_t op, U old, U v) \
+    { \
+        switch (op) { \
+        case SURFACE_ADD: return old + v; \
+        case SURFACE_MIN: return v < old ? v : old; \
+        case SURFACE_MAX: return v > old ? v : old; \
+        case SURFACE_AND: return old & v; \
+        case SURFACE_OR: return old | v; \
+        case SURFACE_MIN | SURFACE_SIGNED: return (S)v < (S)old ? v : old; \
+        default: return (S)v > (S)old ? v : old; \
+        } \
+    } \
+    PXL_INLINE void surface_atomic_##T(uint32_t op, uint64_t at, U v) \
+    { \
+        PXL_TEXTURE_SPACE U *p = (PXL_TEXTURE_SPACE U *)at; \
+        switch (op) { \
+        case SURFACE_ADD: __scoped_atomic_fetch_add(p, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE); break; \
+        case SURFACE_MIN: __scoped_atomic_fetch_min(p, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE); break; \
+        case SURFACE_MAX: __scoped_atomic_fetch_max(p, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE); break; \
+        case SURFACE_AND: __scoped_atomic_fetch_and(p, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE); break; \
+        case SURFACE_OR: __scoped_atomic_fetch_or(p, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE); break; \
+        case SURFACE_MIN | SURFACE_SIGNED: __scoped_atomic_fetch_min((PXL_TEXTURE_SPACE S *)p, (S)v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE); break; \
+        default: __scoped_atomic_fetch_max((PXL_TEXTURE_SPACE S *)p, (S)v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE); break; \
+        } \
+    } \
+    TEXTURE_SHARED void surface_reduce_##T(const L_##T *d, const surface_operands *o, uint32_t what, uint32_t how, L_pred exec) \
+    { \
+        FOR_LANES(i) if (PRED_LANE(exec, i)) { \
+            const texture_ptr t = TEXTURE_POINTER(LANE(*o->handle, i)); \
+            const bool samples = how & SURFACE_SAMPLES, is_signed = samples ? texel_is_signed(t) : how & SURFACE_SIGNED; \
+            const uint32_t op = how & SURFACE_OPERATION; \
+            const uint32_t full = op | (is_signed && (op == SURFACE_MIN || op == SURFACE_MAX) ? SURFACE_SIGNED : 0); \
+            const uint64_t at = surface_lane(o, what, sizeof(U), samples ? sizeof(U) : 1, i); \
+            PXL_TEXTURE_SPACE loose *p = (PXL_TEXTURE_SPACE loose *)at; \
+            if (at & (sizeof(U) - 1)) \
+                *p = surface_result_##T(full, *p, LANE(*d, i)); \
+            else if (at) \
+                surface_atomic_##T(full, at, LANE(*d, i)); \
+        } \
+    }
+SURFACE_REDUCE(u32, uint32_t, int32_t, surface_u32)
+SURFACE_REDUCE(u64, uint64_t, int64_t, surface_u64)
+
+PXL_INLINE void sured_b32(SURFACE_C, const L_u32 *d, uint32_t what, uint32_t how, L_pred exec)
+{
+    const surface_operands o = SURFACE_INIT;
+    surface_reduce_u32(d, &o, what, how, exec);
+}
+PXL_INLINE void sured_b64(SURFACE_C, const L_u64 *d, uint32_t what, uint32_t how, L_pred exec)
+{
+    const surface_operands o = SURFACE_INIT;
+    surface_reduce_u64(d, &o, what, how, exec);
+}
 
 #include "gen/isa_wrap_texture.h"

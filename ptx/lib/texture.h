@@ -6,7 +6,8 @@
  * A level of an image holds, for each layer (or face, or slice of a 3D image), `slice` bytes apart, rows `pitch` bytes apart of
  * texels one after another. Level l has max(1, extent >> l) texels in each dimension.
  * Layers and slices never occur together. A cube has six layers, in the order +x -x +y -y +z -z; an
- * array of cubes six a cube. All texels lie in memory that the device may read, multiples of a component's size.
+ * array of cubes six a cube. Each sample of a multisample image is a layer; an array of such images has
+ * its first image's samples first. All texels lie in memory that the device may read, multiples of a component's size.
  */
 #ifndef PXL_TEXTURE_H
 #define PXL_TEXTURE_H
@@ -27,7 +28,7 @@ typedef struct pxl_texture {
     uint64_t magic;                               /* PXL_TEXTURE_MAGIC */
     uint64_t base;                                /* device address from which the levels' offsets count */
     uint32_t width, height, depth;                /* of level 0: 1 … 2^28; 1 for dimensions that the image lacks */
-    uint32_t layers;                              /* at least 1; 6 for a cube, 6·n for an array of n cubes */
+    uint32_t layers;                              /* at least 1; 6 for a cube, 6·n for an array of n cubes; samples·n for n multisample images */
     uint32_t levels;                              /* 1 … PXL_TEXTURE_LEVELS */
     uint32_t channels;                            /* 1, 2 or 4 */
     uint32_t format;                              /* pxl_texel of a component */
@@ -39,6 +40,8 @@ typedef struct pxl_texture {
     uint32_t cube;                                /* 1: layers are faces of cubes */
     uint32_t border[4];                           /* PXL_ADDRESS_BORDER: f32 bits, or integers where reads give integers */
     float lod_bias, lod_min, lod_max;             /* of .level and .grad */
+    uint32_t samples;                             /* of a texel; 0 and 1: it is no multisample image */
+    uint32_t surface;                             /* 1: what istypep calls a .surfref, else a .texref */
     uint32_t reserved;
     uint64_t offset[PXL_TEXTURE_LEVELS];          /* of a level from base, bytes */
     uint64_t pitch[PXL_TEXTURE_LEVELS];           /* bytes from row to row */
@@ -72,7 +75,7 @@ static inline pxl_texture pxl_texture_describe(uint64_t texels, uint32_t width, 
     t.width = width;
     t.height = height;
     t.depth = depth;
-    t.layers = t.levels = 1;
+    t.layers = t.levels = t.samples = 1;
     t.channels = channels;
     t.format = format;
     t.address[0] = t.address[1] = t.address[2] = PXL_ADDRESS_CLAMP;
@@ -82,15 +85,15 @@ static inline pxl_texture pxl_texture_describe(uint64_t texels, uint32_t width, 
     return t;
 }
 
-/* Whether a surface access of `bytes` bytes lies inside level 0: x in bytes, z the slice or the layer; what the geometry
- * lacks is ignored. This is the test behind .trap, which a device makes before the access. An x that is no
+/* Whether a surface access of `bytes` bytes lies inside level 0: x in bytes (below 2^40), z the slice or the layer; what the
+ * geometry lacks is ignored. This is the test behind .trap, which a device makes before the access. An x that is no
  * multiple of `bytes` is taken down to one, as the access itself does. */
-static inline bool pxl_surface_contains(const PXL_TEXTURE_SPACE pxl_texture *t, pxl_geometry geometry, uint32_t x, uint32_t y, uint32_t z,
+static inline bool pxl_surface_contains(const PXL_TEXTURE_SPACE pxl_texture *t, pxl_geometry geometry, int64_t x, uint32_t y, uint32_t z,
                                         uint32_t bytes)
 {
-    const uint64_t row = (uint64_t)t->width * pxl_texel_bytes(t->format, t->channels), at = x & ~(bytes - 1);
+    const int64_t row = (int64_t)t->width * pxl_texel_bytes(t->format, t->channels), at = x & ~(int64_t)(bytes - 1);
     const bool plane = geometry == PXL_2D || geometry == PXL_3D || geometry == PXL_A2D;
-    if (at + bytes > row || (plane && y >= t->height))
+    if (x < 0 || at + bytes > row || (plane && y >= t->height))
         return false;
     return geometry == PXL_3D ? z < t->depth : geometry == PXL_A1D || geometry == PXL_A2D ? z < t->layers : true;
 }

@@ -15,8 +15,15 @@ enum {
     TEXTURE_LEVEL = 16,            /* .level */
     TEXTURE_GRADIENT = 32,         /* .grad */
     TEXTURE_GATHER = 64,           /* tld4, of the component in the two bits above */
-    TEXTURE_COMPONENT = 7
+    TEXTURE_COMPONENT = 7,
+    TEXTURE_OFFSET = 512,          /* operand e */
+    TEXTURE_COMPARE = 1024,        /* operand f */
+    TEXTURE_SAMPLES = 2048         /* .2dms, .a2dms */
 };
+
+/* What few forms have: texels to go on by after the texel is found, and a depth to compare texels with. */
+typedef struct texture_extra { int32_t shift[3]; bool compare; float depth; } texture_extra;
+static const texture_extra texture_nothing = {{0, 0, 0}, false, 0.0f};
 
 /* One axis of a footprint: two texels (−1: the border) and the second one's share in 256ths. */
 typedef struct texture_axis { int32_t low, high; uint32_t weight; } texture_axis;
@@ -75,17 +82,17 @@ PXL_INLINE uint32_t texture_mode(texture_ptr t, uint32_t axis, bool normalized)
     return !normalized && (mode == PXL_ADDRESS_WRAP || mode == PXL_ADDRESS_MIRROR) ? PXL_ADDRESS_CLAMP : mode;
 }
 
-PXL_INLINE texture_axis texture_axis_of(texture_ptr t, uint32_t axis, float x, bool normalized, bool linear, uint32_t n)
+PXL_INLINE texture_axis texture_axis_of(texture_ptr t, uint32_t axis, float x, bool normalized, bool linear, uint32_t n, int32_t shift)
 {
     const float u = texture_coordinate(x, normalized, n);
     const uint32_t mode = texture_mode(t, axis, normalized);
     texture_axis a = {0, 0, 0};
     if (linear) {
-        const int32_t i = texture_split(u, &a.weight);
+        const int32_t i = texture_split(u, &a.weight) + shift;
         a.low = texture_index(mode, i, n);
         a.high = texture_index(mode, i + 1, n);
     } else {
-        a.low = a.high = texture_index(mode, (int32_t)__builtin_elementwise_floor(u), n);
+        a.low = a.high = texture_index(mode, (int32_t)__builtin_elementwise_floor(u) + shift, n);
     }
     return a;
 }
@@ -112,6 +119,20 @@ TEXTURE_PART texel_u32 texture_texel(texture_ptr t, uint32_t level, uint64_t bas
     return texel_decode(t, base + at);
 }
 
+/* PTX ISA, tex, operand f: 1.0 for each component that the depth does not exceed, else 0.0 (also for NaN). */
+PXL_INLINE texel_u32 texel_compare(texture_ptr t, texel_u32 v, float depth)
+{
+    const texel_f32 integer = texel_is_signed(t) ? __builtin_convertvector((texel_s32)v, texel_f32) : __builtin_convertvector(v, texel_f32);
+    const texel_f32 x = texture_reads_float(t) ? texel_floats(v) : integer;
+    return texel_fill((texel_f32)depth <= x ? (texel_u32)0x3f800000u : (texel_u32)0, t->channels, 0x3f800000u);
+}
+
+PXL_INLINE texel_u32 texture_value(texture_ptr t, uint32_t level, uint64_t base, int32_t x, int32_t y, int32_t z, const texture_extra *e)
+{
+    const texel_u32 v = texture_texel(t, level, base, x, y, z);
+    return e->compare ? texel_compare(t, v, e->depth) : v;
+}
+
 /* a·(1 − w) + b·w with each operation rounded to f32: the order is part of the result. */
 PXL_INLINE texel_f32 texture_lerp(texel_f32 a, texel_f32 b, uint32_t weight)
 {
@@ -120,20 +141,21 @@ PXL_INLINE texel_f32 texture_lerp(texel_f32 a, texel_f32 b, uint32_t weight)
     return left + right;
 }
 
-PXL_INLINE texel_f32 texture_row(texture_ptr t, uint32_t level, uint64_t base, texture_axis x, int32_t y, int32_t z)
+PXL_INLINE texel_f32 texture_row(texture_ptr t, uint32_t level, uint64_t base, texture_axis x, int32_t y, int32_t z, const texture_extra *e)
 {
-    return texture_lerp(texel_floats(texture_texel(t, level, base, x.low, y, z)),
-                        texel_floats(texture_texel(t, level, base, x.high, y, z)), x.weight);
+    return texture_lerp(texel_floats(texture_value(t, level, base, x.low, y, z, e)),
+                        texel_floats(texture_value(t, level, base, x.high, y, z, e)), x.weight);
 }
 
 /* Along x first, then along y, then along z. */
-PXL_INLINE texel_f32 texture_filter(texture_ptr t, uint32_t level, uint64_t base, uint32_t dims, texture_axis x, texture_axis y, texture_axis z)
+PXL_INLINE texel_f32 texture_filter(texture_ptr t, uint32_t level, uint64_t base, uint32_t dims, texture_axis x, texture_axis y, texture_axis z,
+                                    const texture_extra *e)
 {
-    texel_f32 r = texture_row(t, level, base, x, y.low, z.low);
+    texel_f32 r = texture_row(t, level, base, x, y.low, z.low, e);
     if (dims >= 2)
-        r = texture_lerp(r, texture_row(t, level, base, x, y.high, z.low), y.weight);
+        r = texture_lerp(r, texture_row(t, level, base, x, y.high, z.low, e), y.weight);
     if (dims == 3) {
-        const texel_f32 low = texture_row(t, level, base, x, y.low, z.high), high = texture_row(t, level, base, x, y.high, z.high);
+        const texel_f32 low = texture_row(t, level, base, x, y.low, z.high, e), high = texture_row(t, level, base, x, y.high, z.high, e);
         r = texture_lerp(r, texture_lerp(low, high, y.weight), z.weight);
     }
     return texel_canonical(r);
@@ -142,18 +164,18 @@ PXL_INLINE texel_f32 texture_filter(texture_ptr t, uint32_t level, uint64_t base
 /* Where the coordinates of a sample lie: texels of a layer or volume, in every level. */
 typedef struct texture_place { float x, y, z; uint32_t slice; bool normalized; } texture_place;
 
-PXL_INLINE texel_u32 texture_sample_level(texture_ptr t, uint32_t what, uint32_t level, texture_place p)
+PXL_INLINE texel_u32 texture_sample_level(texture_ptr t, uint32_t what, uint32_t level, texture_place p, const texture_extra *e)
 {
     const uint32_t dims = texture_dims(what);
     const bool linear = t->filter == PXL_FILTER_LINEAR && texture_reads_float(t);
     const uint64_t base = texture_slice(t, level, p.slice);
     const texture_axis none = {0, 0, 0};
-    const texture_axis x = texture_axis_of(t, 0, p.x, p.normalized, linear, texture_extent(t->width, level));
-    const texture_axis y = dims < 2 ? none : texture_axis_of(t, 1, p.y, p.normalized, linear, texture_extent(t->height, level));
-    const texture_axis z = dims < 3 ? none : texture_axis_of(t, 2, p.z, p.normalized, linear, texture_extent(t->depth, level));
+    const texture_axis x = texture_axis_of(t, 0, p.x, p.normalized, linear, texture_extent(t->width, level), e->shift[0]);
+    const texture_axis y = dims < 2 ? none : texture_axis_of(t, 1, p.y, p.normalized, linear, texture_extent(t->height, level), e->shift[1]);
+    const texture_axis z = dims < 3 ? none : texture_axis_of(t, 2, p.z, p.normalized, linear, texture_extent(t->depth, level), e->shift[2]);
     if (linear)
-        return texel_bits(texture_filter(t, level, base, dims, x, y, z));
-    return texture_texel(t, level, base, x.low, y.low, z.low);
+        return texel_bits(texture_filter(t, level, base, dims, x, y, z, e));
+    return texture_value(t, level, base, x.low, y.low, z.low, e);
 }
 
 /* ---- cubes: CUDA C++ Programming Guide, "Cubemap Textures" ---- */
@@ -216,7 +238,7 @@ PXL_INLINE float texture_longer(const float a[3], const float b[3])
 PXL_INLINE float texture_lod_of(texture_ptr t, uint32_t what, float x, float y, float z, const float dx[3], const float dy[3])
 {
     const uint32_t dims = texture_dims(what);
-    const bool cube = texture_is_cube(what), scale = t->normalized || cube;
+    const bool cube = texture_is_cube(what), scale = (t->normalized && !(what & TEXTURE_INDEX)) || cube;
     const float n[3] = {scale ? (float)t->width : 1.0f, scale ? (float)t->height : 1.0f, scale ? (float)t->depth : 1.0f};
     float a[3] = {dx[0], dx[1], dx[2]}, b[3] = {dy[0], dy[1], dy[2]};
     if (cube) {
@@ -250,15 +272,15 @@ PXL_INLINE uint32_t texture_clamped_lod(texture_ptr t, float lod)
     return (uint32_t)whole + (v - whole >= 0.5f ? 1 : 0);
 }
 
-PXL_INLINE texel_u32 texture_sample_lod(texture_ptr t, uint32_t what, texture_place p, float lod)
+PXL_INLINE texel_u32 texture_sample_lod(texture_ptr t, uint32_t what, texture_place p, float lod, const texture_extra *e)
 {
     const uint32_t q = texture_clamped_lod(t, lod);
     const bool blend = t->mip_filter == PXL_FILTER_LINEAR && texture_reads_float(t);
     const uint32_t level = blend ? q >> 8 : (q + 128) >> 8, weight = blend ? q & 255 : 0;
-    const texel_u32 r = texture_sample_level(t, what, level, p);
+    const texel_u32 r = texture_sample_level(t, what, level, p, e);
     if (weight == 0)
         return r;
-    return texel_bits(texel_canonical(texture_lerp(texel_floats(r), texel_floats(texture_sample_level(t, what, level + 1, p)), weight)));
+    return texel_bits(texel_canonical(texture_lerp(texel_floats(r), texel_floats(texture_sample_level(t, what, level + 1, p, e)), weight)));
 }
 
 /* ---- one lane ---- */
@@ -283,36 +305,79 @@ PXL_INLINE texture_place texture_place_of(texture_ptr t, uint32_t what, uint32_t
 }
 
 /* tld4: the same component of the four texels that a linear filter would read, counter-clockwise from the lower left one. */
-PXL_INLINE texel_u32 texture_gather(texture_ptr t, uint32_t component, texture_place p)
+PXL_INLINE texel_u32 texture_gather(texture_ptr t, uint32_t component, texture_place p, const texture_extra *e)
 {
     const uint64_t base = texture_slice(t, 0, p.slice);
-    const texture_axis x = texture_axis_of(t, 0, p.x, p.normalized, true, t->width);
-    const texture_axis y = texture_axis_of(t, 1, p.y, p.normalized, true, t->height);
-    const texel_u32 low_left = texture_texel(t, 0, base, x.low, y.high, 0), low_right = texture_texel(t, 0, base, x.high, y.high, 0);
-    const texel_u32 right = texture_texel(t, 0, base, x.high, y.low, 0), left = texture_texel(t, 0, base, x.low, y.low, 0);
+    const texture_axis x = texture_axis_of(t, 0, p.x, p.normalized, true, t->width, e->shift[0]);
+    const texture_axis y = texture_axis_of(t, 1, p.y, p.normalized, true, t->height, e->shift[1]);
+    const texel_u32 low_left = texture_value(t, 0, base, x.low, y.high, 0, e), low_right = texture_value(t, 0, base, x.high, y.high, 0, e);
+    const texel_u32 right = texture_value(t, 0, base, x.high, y.low, 0, e), left = texture_value(t, 0, base, x.low, y.low, 0, e);
     return (texel_u32){low_left[component], low_right[component], right[component], left[component]};
 }
 
-PXL_INLINE texel_u32 texture_fetch(texture_ptr t, uint32_t what, uint32_t layer, int32_t x, int32_t y, int32_t z)
+/* The texel with that index in a level. Indices are added as 32-bit numbers. */
+PXL_INLINE texel_u32 texture_fetch(texture_ptr t, uint32_t what, uint32_t level, uint32_t slice, uint32_t x, uint32_t y, uint32_t z, const texture_extra *e)
 {
-    const uint32_t dims = texture_dims(what), g = what & TEXTURE_GEOMETRY;
-    const uint32_t slice = g == PXL_A1D || g == PXL_A2D ? texture_least(layer, t->layers - 1) : 0;
-    return texture_texel(t, 0, texture_slice(t, 0, slice), texture_index(t->address[0], x, t->width),
-                         dims >= 2 ? texture_index(t->address[1], y, t->height) : 0,
-                         dims >= 3 ? texture_index(t->address[2], z, t->depth) : 0);
+    const uint32_t dims = texture_dims(what);
+    const int32_t i = (int32_t)(x + (uint32_t)e->shift[0]), j = (int32_t)(y + (uint32_t)e->shift[1]), k = (int32_t)(z + (uint32_t)e->shift[2]);
+    return texture_value(t, level, texture_slice(t, level, slice), texture_index(t->address[0], i, texture_extent(t->width, level)),
+                         dims >= 2 ? texture_index(t->address[1], j, texture_extent(t->height, level)) : 0,
+                         dims >= 3 ? texture_index(t->address[2], k, texture_extent(t->depth, level)) : 0, e);
+}
+
+PXL_INLINE uint32_t texture_layer(texture_ptr t, uint32_t what, uint32_t layer)
+{
+    const uint32_t g = what & TEXTURE_GEOMETRY;
+    return g == PXL_A1D || g == PXL_A2D ? texture_least(layer, t->layers - 1) : 0;
+}
+
+/* The layer that holds a sample of a multisample image. */
+PXL_INLINE uint32_t texture_sample_layer(texture_ptr t, uint32_t image, uint32_t sample)
+{
+    const uint32_t samples = t->samples ? t->samples : 1, images = t->layers >= samples ? t->layers / samples : 1;
+    return texture_least(texture_least(image, images - 1) * samples + texture_least(sample, samples - 1), t->layers - 1);
 }
 
 /* Coordinates are the bits of f32, or of s32 with TEXTURE_INDEX; lod is read with TEXTURE_LEVEL and TEXTURE_GRADIENT. */
 PXL_INLINE texel_u32 texture_lane(texture_ptr t, uint32_t what, uint32_t layer, uint32_t x, uint32_t y, uint32_t z, float lod)
 {
     if (what & TEXTURE_INDEX)
-        return texture_fetch(t, what, layer, (int32_t)x, (int32_t)y, (int32_t)z);
+        return texture_fetch(t, what, 0, texture_layer(t, what, layer), x, y, z, &texture_nothing);
     const texture_place p = texture_place_of(t, what, layer, texture_float(x), texture_float(y), texture_float(z));
     if (what & TEXTURE_GATHER)
-        return texture_gather(t, what >> TEXTURE_COMPONENT & 3, p);
+        return texture_gather(t, what >> TEXTURE_COMPONENT & 3, p, &texture_nothing);
     if (what & (TEXTURE_LEVEL | TEXTURE_GRADIENT) && t->levels > 1)
-        return texture_sample_lod(t, what, p, lod);
-    return texture_sample_level(t, what, 0, p);
+        return texture_sample_lod(t, what, p, lod, &texture_nothing);
+    return texture_sample_level(t, what, 0, p, &texture_nothing);
+}
+
+/* The level of an .s32 lod as it is, or the nearest one of a gradient. */
+PXL_INLINE uint32_t texture_index_level(texture_ptr t, uint32_t what, uint32_t lod)
+{
+    if (t->levels == 1 || !(what & (TEXTURE_LEVEL | TEXTURE_GRADIENT)))
+        return 0;
+    if (what & TEXTURE_GRADIENT)
+        return (texture_clamped_lod(t, texture_float(lod)) + 128) >> 8;
+    return (int32_t)lod < 0 ? 0 : texture_least(lod, t->levels - 1);
+}
+
+/* Any form: four coordinates as the instruction has them, and lod as bits of the coordinates' type (of f32 with TEXTURE_GRADIENT). */
+PXL_INLINE texel_u32 texture_general(texture_ptr t, uint32_t what, const uint32_t c[4], uint32_t lod, const texture_extra *e)
+{
+    const uint32_t g = what & TEXTURE_GEOMETRY;
+    const bool array = g == PXL_A1D || g == PXL_A2D || g == PXL_ACUBE, samples = what & TEXTURE_SAMPLES;
+    const uint32_t first = (array ? 1 : 0) + (samples ? 1 : 0);
+    const uint32_t x = first == 0 ? c[0] : first == 1 ? c[1] : c[2], y = first == 0 ? c[1] : first == 1 ? c[2] : c[3], z = first == 0 ? c[2] : c[3];
+    if (what & TEXTURE_INDEX) {
+        const uint32_t slice = samples ? texture_sample_layer(t, array ? c[0] : 0, array ? c[1] : c[0]) : texture_layer(t, what, c[0]);
+        return texture_fetch(t, what, texture_index_level(t, what, lod), slice, x, y, z, e);
+    }
+    const texture_place p = texture_place_of(t, what, c[0], texture_float(x), texture_float(y), texture_float(z));
+    if (what & TEXTURE_GATHER)
+        return texture_gather(t, what >> TEXTURE_COMPONENT & 3, p, e);
+    if (what & (TEXTURE_LEVEL | TEXTURE_GRADIENT) && t->levels > 1)
+        return texture_sample_lod(t, what, p, texture_float(lod), e);
+    return texture_sample_level(t, what, 0, p, e);
 }
 
 #endif

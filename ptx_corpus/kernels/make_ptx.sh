@@ -55,6 +55,7 @@ fault_misaligned sm_89 nvcc
 fault_null_load sm_90 nvcc
 fault_oob_store sm_80 nvcc
 fault_shared_oob sm_75 nvcc
+fault_surface sm_89 nvcc
 fault_trap sm_75 nvcc
 float_atomics sm_90 nvcc
 fp8_convert sm_89 nvcc
@@ -102,11 +103,13 @@ special_registers sm_120 nvcc
 spmv sm_89 nvcc
 stencil sm_120 nvcc
 struct_param sm_120 nvcc
+surface_reduce sm_89 nvcc
 surface_write sm_80 nvcc
 syncwarp_shared sm_75 nvcc
 tex_fetch sm_89 nvcc
 tex_linear sm_80 nvcc
 tex_modes sm_89 nvcc
+tex_options sm_89 nvcc
 tf32_mma sm_80 nvcc
 transpose sm_90 nvcc
 vector_memory sm_80 nvcc

@@ -191,6 +191,87 @@ static void surface_write(void)
     OUT_U8("surface_write_copy", rgba, H * W * 4);
 }
 
+static void tex_options(void)
+{
+    enum { W = 11, H = 9, N = 300 };
+    double *plane = texels_f32("tex_options_plane", 3600000, 0, H, W), passes[W * H];
+    uint16_t *half = rand_f16(3610000, W * H * 4, -4, 4);
+    float xy[N * 2];
+    uint32_t *out = zeros(N * 16 * sizeof *out);
+    NPY("tex_options_half", "<f2", half, H, W, 4);
+    for (int i = 0; i < W * H; i++) passes[i] = plane[i] >= 125;
+    for (int i = 0; i < N; i++) {
+        double x = (i * 37 % 240) / 16.0 - 2, y = (i * 53 % 200) / 16.0 - 2;
+        int left = (int)floor(x - 0.5), top = (int)floor(y - 0.5), dx = i % 16 - 8, dy = i / 16 % 16 - 8;
+        uint32_t *o = out + i * 16;
+        xy[2 * i] = (float)x;
+        xy[2 * i + 1] = (float)y;
+        for (int k = 0; k < 4; k++) { // counter-clockwise from the lower left texel
+            int tx = left + (k == 1 || k == 2), ty = top + (k < 2), bx = address('b', tx + dx, W), by = address('b', ty + dy, H);
+            o[k] = bits_f32((float)plane[clampi(ty, 0, H - 1) * W + clampi(tx, 0, W - 1)]);
+            o[12] |= (uint32_t)(bx >= 0 && by >= 0 && passes[by * W + bx] != 0) << k;
+        }
+        o[4] = bits_f32((float)linear(plane, 1, 0, (int[]){W, H, 1}, (double[]){x, y, 0.5}, 'c'));
+        o[5] = 1;
+        o[6] = bits_f32((float)linear(plane, 1, 0, (int[]){W, H, 1}, (double[]){x + dx, y + dy, 0.5}, 'c'));
+        o[7] = bits_f32((float)linear(passes, 1, 0, (int[]){W, H, 1}, (double[]){x + dx, y + dy, 0.5}, 'b'));
+        int px = address('b', (int)floor(x), W), py = address('b', (int)floor(y), H);
+        if (px >= 0 && py >= 0) memcpy(o + 8, half + (py * W + px) * 4, 8);
+        o[10] = 1;
+        o[11] = bits_f32((float)plane[clampi(i % 9 + dy, 0, H - 1) * W + clampi(i % 11 + dx, 0, W - 1)]);
+        o[13] = i % 4 == 0;
+        o[14] = i % 4 == 1;
+    }
+    OUT_F32("tex_options_xy", xy, N * 2);
+    OUT_U32("tex_options_out", out, N * 16);
+}
+
+static void surface_reduce(void)
+{
+    enum { N = 1280, W = 20, H = 15 };
+    static uint32_t u32[3][7], bits[80], start[80];
+    static int32_t s32[3][7];
+    static uint64_t wide[3];
+    static uint16_t f16[H][W][4];
+    static uint8_t u8[H][W][4];
+    static int16_t s16[H][W][2];
+    static float f32[H][W];
+    for (int i = 40; i < 80; i++) bits[i] = start[i] = (uint32_t)rand_int(3700000, (size_t)i, 0, 0x100000000);
+    NPY("surface_reduce_start", "<u4", start, 80, 1);
+    for (int i = 0; i < N; i++) {
+        int x = i % 7, y = i / 7 % 3;
+        uint32_t hash = (uint32_t)i * 2654435761u;
+        int32_t sign = (int32_t)hash;
+        uint64_t value = (uint64_t)hash << 32 | hash;
+        u32[y][x] += hash;
+        if (x > 0 && sign < s32[0][x - 1]) s32[0][x - 1] = sign;
+        if (hash > (uint32_t)s32[1][x]) s32[1][x] = sign;
+        if (sign > s32[2][x]) s32[2][x] = sign;
+        wide[0] += value;
+        if (value > wide[1]) wide[1] = value;
+        if ((int64_t)value < (int64_t)wide[2]) wide[2] = value;
+        bits[i >> 5] |= 1u << (i & 31);
+        bits[40 + (i >> 5)] &= 1u << (i & 31);
+        if (i >= 300) continue;
+        int px = i % 20, py = i / 20;
+        double v = (i - 300) / 4.0, halves[4] = {v * 1000, v, v / 1024, 1};
+        for (int c = 0; px > 0 && c < 4; c++) f16[py][px - 1][c] = (uint16_t)encode(&F16, halves[c], RN);
+        uint32_t bytes[4] = {(uint32_t)i, (uint32_t)-i, (uint32_t)i / 2, hash};
+        for (int c = 0; c < 4; c++) u8[py][px][c] = (uint8_t)(bytes[c] > 255 ? 255 : bytes[c]);
+        s16[py][px][0] = (int16_t)clampi((i - 150) * 400, -32768, 32767);
+        s16[py][px][1] = (int16_t)clampi(sign, -32768, 32767);
+        f32[py][px] = (float)v;
+    }
+    NPY("surface_reduce_u32", "<u4", u32, 3, 7, 1);
+    NPY("surface_reduce_s32", "<i4", s32, 3, 7, 1);
+    NPY("surface_reduce_u64", "<u4", wide, 3, 2);
+    NPY("surface_reduce_bits", "<u4", bits, 80, 1);
+    NPY("surface_reduce_f16", "<f2", f16, H, W, 4);
+    NPY("surface_reduce_u8", "|u1", u8, H, W, 4);
+    NPY("surface_reduce_s16", "<i2", s16, H, W, 2);
+    NPY("surface_reduce_f32", "<f4", f32, H, W, 1);
+}
+
 void ref_image(void)
 {
     bilateral();
@@ -199,4 +280,6 @@ void ref_image(void)
     tex_fetch();
     volume_sample();
     surface_write();
+    tex_options();
+    surface_reduce();
 }
