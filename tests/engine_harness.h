@@ -67,8 +67,8 @@ struct Params {
 class Ptx {
   public:
     /* A whole module behind a usual head. */
-    explicit Ptx(const std::string &text, const char *target = "sm_90")
-        : source_(".version 8.4\n.target " + std::string(target) + "\n.address_size 64\n" + text)
+    explicit Ptx(const std::string &text, const char *target = "sm_90", const char *version = "8.4")
+        : source_(".version " + std::string(version) + "\n.target " + target + "\n.address_size 64\n" + text)
     {
         module_ = ptx_parse(source_.data(), source_.size(), "test.ptx");
         for (uint32_t k = 0; k < module_->ndiagnostics; k++)

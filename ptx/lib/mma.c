@@ -79,59 +79,57 @@ PXL_NOINLINE void pxl_tile_f32(const pxl_mma_job *j, const L_f32 *const c[4], L_
     pxl_tile_to_columns(&dt, 1, d[2], d[3]);
 }
 
-#if defined(__AVX2__) && defined(__F16C__)
-/* fp8 under F = 13: false where mma_wide.h has to do it. */
+/* fp8 under F = 13 and ieee: false where mma_wide.h has to do it. */
+#if defined(__AVX2__) && defined(__F16C__) && defined(__FMA__)
 #define PXL_FP8_FAST(ta, tb, A5, B5) \
-    PXL_NOINLINE bool pxl_fast_f16_##ta##_##tb(const pxl_mma_job *j, const L_u32 *c0, const L_u32 *c1, L_u32 *d0, L_u32 *d1) \
+    PXL_NOINLINE bool pxl_fast_f16_##ta##_##tb(const pxl_mma_job *j, const L_u32 *c0, const L_u32 *c1, L_u32 *d0, L_u32 *d1, bool ieee) \
     { \
-        const pxl_fp8_job job = {{j->a[0], j->a[1], j->a[2], j->a[3]}, {j->b[0], j->b[1]}, j->slabs, A5, B5}; \
+        const pxl_fp8_job job = {{j->a[0], j->a[1], j->a[2], j->a[3]}, {j->b[0], j->b[1]}, j->slabs, A5, B5, ieee}; \
+        const uint16_t *const c[2] = {(const uint16_t *)c0, (const uint16_t *)c1}; \
         L_u32 x, y; \
-        const bool done = pxl_fp8_f16(&job, (const uint16_t *const[2]){(const uint16_t *)c0, (const uint16_t *)c1}, \
-                                      (uint16_t *const[2]){(uint16_t *)&x, (uint16_t *)&y}); \
+        uint16_t *const d[2] = {(uint16_t *)&x, (uint16_t *)&y}; \
+        const bool done = ieee ? pxl_fp8_chain_f16(&job, c, d) : pxl_fp8_f16(&job, c, d); \
         if (done) { *d0 = x; *d1 = y; } \
         return done; \
     } \
-    PXL_NOINLINE bool pxl_fast_f32_##ta##_##tb(const pxl_mma_job *j, const L_f32 *const c[4], L_f32 *const d[4]) \
+    PXL_NOINLINE bool pxl_fast_f32_##ta##_##tb(const pxl_mma_job *j, const L_f32 *const c[4], L_f32 *const d[4], bool ieee) \
     { \
-        const pxl_fp8_job job = {{j->a[0], j->a[1], j->a[2], j->a[3]}, {j->b[0], j->b[1]}, j->slabs, A5, B5}; \
+        const pxl_fp8_job job = {{j->a[0], j->a[1], j->a[2], j->a[3]}, {j->b[0], j->b[1]}, j->slabs, A5, B5, ieee}; \
+        const float *const from[4] = {(const float *)c[0], (const float *)c[1], (const float *)c[2], (const float *)c[3]}; \
         L_f32 x[4]; \
-        const bool done = pxl_fp8_f32(&job, (const float *const[4]){(const float *)c[0], (const float *)c[1], (const float *)c[2], (const float *)c[3]}, \
-                                      (float *const[4]){(float *)&x[0], (float *)&x[1], (float *)&x[2], (float *)&x[3]}); \
+        float *const to[4] = {(float *)&x[0], (float *)&x[1], (float *)&x[2], (float *)&x[3]}; \
+        const bool done = ieee ? pxl_fp8_chain_f32(&job, from, to) : pxl_fp8_f32(&job, from, to); \
         for (uint32_t i = 0; done && i < 4; i++) *d[i] = x[i]; \
         return done; \
     }
-PXL_INLINE bool pxl_fp8_rule(uint32_t model) { return model != MODEL_IEEE && pxl_mma_rule_of(true, model).fraction == 13; }
+PXL_INLINE bool pxl_fp8_rule(uint32_t model) { return model == MODEL_IEEE || pxl_mma_rule_of(true, model).fraction == 13; }
 #else
-#define PXL_FP8_FAST(ta, tb, A5, B5) \
-    PXL_INLINE bool pxl_fast_f16_##ta##_##tb(const pxl_mma_job *j, const L_u32 *c0, const L_u32 *c1, L_u32 *d0, L_u32 *d1) \
-    { (void)j; (void)c0; (void)c1; (void)d0; (void)d1; return false; } \
-    PXL_INLINE bool pxl_fast_f32_##ta##_##tb(const pxl_mma_job *j, const L_f32 *const c[4], L_f32 *const d[4]) \
-    { (void)j; (void)c; (void)d; return false; }
+#define PXL_FP8_FAST(ta, tb, A5, B5) PXL_NOT_FAST(ta, tb)
 PXL_INLINE bool pxl_fp8_rule(uint32_t model) { (void)model; return false; }
 #endif
+#define PXL_NOT_FAST(ta, tb) \
+    PXL_INLINE bool pxl_fast_f16_##ta##_##tb(const pxl_mma_job *j, const L_u32 *c0, const L_u32 *c1, L_u32 *d0, L_u32 *d1, bool ieee) \
+    { (void)j; (void)c0; (void)c1; (void)d0; (void)d1; (void)ieee; return false; } \
+    PXL_INLINE bool pxl_fast_f32_##ta##_##tb(const pxl_mma_job *j, const L_f32 *const c[4], L_f32 *const d[4], bool ieee) \
+    { (void)j; (void)c; (void)d; (void)ieee; return false; }
 PXL_FP8_FAST(e4m3, e4m3, false, false)
 PXL_FP8_FAST(e4m3, e5m2, false, true)
 PXL_FP8_FAST(e5m2, e4m3, true, false)
 PXL_FP8_FAST(e5m2, e5m2, true, true)
-#define PXL_NOT_FAST(ta) \
-    PXL_INLINE bool pxl_fast_f16_##ta##_##ta(const pxl_mma_job *j, const L_u32 *c0, const L_u32 *c1, L_u32 *d0, L_u32 *d1) \
-    { (void)j; (void)c0; (void)c1; (void)d0; (void)d1; return false; } \
-    PXL_INLINE bool pxl_fast_f32_##ta##_##ta(const pxl_mma_job *j, const L_f32 *const c[4], L_f32 *const d[4]) \
-    { (void)j; (void)c; (void)d; return false; }
-PXL_NOT_FAST(f16)
-PXL_NOT_FAST(bf16)
-PXL_NOT_FAST(tf32)
+PXL_NOT_FAST(f16, f16)
+PXL_NOT_FAST(bf16, bf16)
+PXL_NOT_FAST(tf32, tf32)
 
 #define WORDS(p) ((const uint32_t *)(p))
 #define MMA_BODY_F16(ta, tb, TA, TB, n, ...) \
     const pxl_mma_job j = {TA, TB, n, 16, false, __VA_ARGS__}; \
-    if (!(pxl_mma_is_fp8(TA) && pxl_fp8_rule(M) && pxl_fast_f16_##ta##_##tb(&j, c0, c1, d0, d1))) \
+    if (!(pxl_mma_is_fp8(TA) && pxl_fp8_rule(M) && pxl_fast_f16_##ta##_##tb(&j, c0, c1, d0, d1, M == MODEL_IEEE))) \
         pxl_tile_f16(&j, c0, c1, d0, d1, M);
 #define MMA_BODY_F32(ta, tb, TA, TB, n, ...) \
     const pxl_mma_job j = {TA, TB, n, 16, true, __VA_ARGS__}; \
     const L_f32 *const c[4] = {c0, c1, c2, c3}; \
     L_f32 *const d[4] = {d0, d1, d2, d3}; \
-    if (!(pxl_mma_is_fp8(TA) && pxl_fp8_rule(M) && pxl_fast_f32_##ta##_##tb(&j, c, d))) \
+    if (!(pxl_mma_is_fp8(TA) && pxl_fp8_rule(M) && pxl_fast_f32_##ta##_##tb(&j, c, d, M == MODEL_IEEE))) \
         pxl_tile_f32(&j, c, d, M);
 #define SLABS_1 {WORDS(a0), WORDS(a1), 0, 0}, {WORDS(b0), 0}
 #define SLABS_2 {WORDS(a0), WORDS(a1), WORDS(a2), WORDS(a3)}, {WORDS(b0), WORDS(b1)}

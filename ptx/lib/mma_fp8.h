@@ -1,302 +1,508 @@
-/* mma_fp8.h - fp8 products with F = 13 (Ada's rule) in 16-bit lanes of AVX2.
+/* mma_fp8.h - fp8 products by fused multiply-adds of f32 (AVX2): with F = 13 (Ada's rule), and under the ieee model.
  *
- * A product of two fp8 significands has at most 8 bits, so with 14 fractional bits it fits 16
- * bits unsigned, and cutting it to 13 bits below 2^E is a right shift by 1 + E - e in
- * 16-bit lanes. AVX2 has no such shift; it is a multiplication by 2^(15 - (E - e)), of which the
- * upper half is kept. The bytes of that power of two are looked up by e - E + 15, an index
- * below zero reading as zero, and interleaved.
+ * The rule cuts every product toward zero to a multiple of u = 2^(E - 13) and adds exactly. Here one instruction
+ * multiplies, cuts and adds: a product of two fp8 values is exact in f32, and an accumulator that starts at
+ * 1.5 * 2^(E + 10) has u as its last place and stays in its binade (the 16 products sum to less than 2^(E + 6)).
+ * Rounding toward zero, the accumulator being positive, takes the floor of each product in units of u.
  *
- * A dword holds two neighbouring k of one column, eight dwords the columns of D. A register has two such pairs,
- * bytes 0 and 1 and bytes 2 and 3. Exponents stay bytes: in each 128-bit half those of pair 0 of four columns, then
- * those of pair 1, so that interleaving makes the two dwords. The signs of two k of A choose among four
- * variants of B's signs, which a multiply-add of 16-bit pairs applies.
+ * Floor and cut differ by one, for the products that are negative and no multiple of u. Those are
+ * counted, bytewise. An fp8 value is odd * 2^l; odd numbers have odd products, so the lowest bit of a product
+ * is exactly 2^(l_a + l_b), and it is no multiple of u when l_a + l_b < E - 13. The bytes hold l in seven bits and the sign
+ * in the eighth: the sum of two has the product's sign on top, since the lower bits never carry into it, and one signed
+ * comparison finds "negative and too low" together.
+ *
+ * Eight lanes are the columns of D; 32 bytes are four rows of eight columns. A is spread out so that it can be added or multiplied
+ * straight from memory, which takes longer than a product does; so the spread A of a thread's last mma is kept. Kernels
+ * multiply one A by several B, and the CPU engine brings those together (runtime/cpu/schedule.c). Whether A is the
+ * one kept is decided by comparing its bits.
  */
 #ifndef PXL_MMA_FP8_H
 #define PXL_MMA_FP8_H
 
 #include "ptx/lib/mma_wide.h"
 
-#if defined(__AVX2__) && defined(__F16C__)
+#if defined(__AVX2__) && defined(__F16C__) && defined(__FMA__)
 
 enum {
     FP8_ZERO = -44,   /* exponent of a zero: below every product (-28) even when added to the largest (15) */
     FP8_TOP = 50,     /* E is clamped to it for the products; they are cut to nothing long before */
+    FP8_LOWEST = 16,  /* added to l, so that it is not negative: -16 to 15 is its range */
+    FP8_NO_BIT = 63,  /* instead of l for a zero: no sum with it is below a threshold, and none has more than seven bits */
 };
 
-/* One slab of A: by register word, pair and row. */
+/* One slab of A. Byte i of [k][g] belongs to row 4g + i / 8. An e4m3's value is short of the real one by 2^8. */
 typedef struct pxl_fp8_a {
-    _Alignas(64) uint8_t exponent[4][16][16];      /* [word][row]: both pairs four times */
-    uint32_t significand[2][16][4];                /* [pair][row][word] */
-    uint16_t sign[16][4][2];                       /* [row][word][pair]: offset of the variant of B's signs */
+    __m256 value[16][16];                          /* [k][row], the same in every lane */
+    __m256i exponent[16][4], lowest[16][4];
 } pxl_fp8_a;
-/* One slab of B: eight columns in each vector. */
+/* One slab of B: [k][column]. */
 typedef struct pxl_fp8_b {
-    __m256i exponent[4], significand[2][4];
-    __m256i sign[2][4][4];                         /* [pair][variant][word] */
+    __m256 value[16];
+    uint64_t exponent[16], lowest[16];
 } pxl_fp8_b;
 
-typedef struct pxl_fp8_parts {
-    __m256i exponent, significand;
-} pxl_fp8_parts;
+typedef struct pxl_fp8_bytes {
+    __m256i exponent, lowest;
+} pxl_fp8_bytes;
+
+/* What an fp8 mma needs; the registers of one mma. */
+typedef struct pxl_fp8_job {
+    const uint32_t *a[4], *b[2];
+    uint32_t slabs;
+    bool a_e5m2, b_e5m2;
+    bool ieee;        /* only values are needed */
+} pxl_fp8_job;
 
 /* A byte shuffle that is the same in both halves. */
 #define PXL_BYTES(...) _mm256_broadcastsi128_si256(_mm_setr_epi8(__VA_ARGS__))
-enum { Z = -128 };   /* a zero byte */
 
-/* 32 operands taken apart, bytewise; `largest` gathers the largest magnitude, to find NaN and infinities. */
-PXL_INLINE pxl_fp8_parts pxl_fp8_take_apart(bool e5m2, __m256i x, __m256i *largest)
+/* Exponents and lowest bits of 32 operands. */
+PXL_INLINE pxl_fp8_bytes pxl_fp8_take_apart(bool e5m2, __m256i x)
 {
-    const __m256i body = _mm256_and_si256(x, _mm256_set1_epi8(0x7f)), zero = _mm256_setzero_si256();
-    pxl_fp8_parts p;
-    if (e5m2) {
-        const __m256i field = _mm256_and_si256(_mm256_srli_epi16(x, 2), _mm256_set1_epi8(31));
-        const __m256i subnormal = _mm256_cmpeq_epi8(field, zero);
-        p.significand = _mm256_or_si256(_mm256_and_si256(x, _mm256_set1_epi8(3)), _mm256_andnot_si256(subnormal, _mm256_set1_epi8(4)));
-        /* field - 15, a subnormal's being one more. */
-        p.exponent = _mm256_sub_epi8(_mm256_sub_epi8(field, subnormal), _mm256_set1_epi8(15));
-    } else {
-        const __m256i field = _mm256_and_si256(_mm256_srli_epi16(x, 3), _mm256_set1_epi8(15));
-        const __m256i hidden = _mm256_setr_epi8(0, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 0, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8);
-        const __m256i exponent = _mm256_setr_epi8(-6, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, -6, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8);
-        p.significand = _mm256_or_si256(_mm256_and_si256(x, _mm256_set1_epi8(7)), _mm256_shuffle_epi8(hidden, field));
-        p.exponent = _mm256_shuffle_epi8(exponent, field);
-    }
-    p.exponent = _mm256_blendv_epi8(p.exponent, _mm256_set1_epi8(FP8_ZERO), _mm256_cmpeq_epi8(body, zero));
-    *largest = _mm256_max_epu8(*largest, body);
-    return p;
+    const __m256i body = _mm256_and_si256(x, _mm256_set1_epi8(0x7f)), is_zero = _mm256_cmpeq_epi8(body, _mm256_setzero_si256());
+    const int fraction = e5m2 ? 2 : 3, bias = e5m2 ? 15 : 7;
+    const __m256i field = _mm256_and_si256(_mm256_srli_epi16(x, fraction), _mm256_set1_epi8(e5m2 ? 31 : 15));
+    const __m256i exponent = _mm256_sub_epi8(_mm256_max_epi8(field, _mm256_set1_epi8(1)), _mm256_set1_epi8((char)bias));
+    /* l is the exponent of the last place, plus the zeros at the end of the significand (which the hidden bit ends). */
+    const __m256i zeros = e5m2 ? PXL_BYTES(2, 0, 1, 0, 2, 0, 1, 0, 2, 0, 1, 0, 2, 0, 1, 0) : PXL_BYTES(3, 0, 1, 0, 2, 0, 1, 0, 3, 0, 1, 0, 2, 0, 1, 0);
+    const __m256i ended = _mm256_add_epi8(_mm256_shuffle_epi8(zeros, _mm256_and_si256(x, _mm256_set1_epi8(7))), _mm256_set1_epi8((char)(FP8_LOWEST - fraction)));
+    const __m256i lowest = _mm256_or_si256(_mm256_add_epi8(exponent, ended), _mm256_and_si256(x, _mm256_set1_epi8(-128)));
+    return (pxl_fp8_bytes){_mm256_blendv_epi8(exponent, _mm256_set1_epi8(FP8_ZERO), is_zero),
+                           _mm256_blendv_epi8(lowest, _mm256_set1_epi8(FP8_NO_BIT), is_zero)};
 }
-PXL_INLINE __m256i pxl_fp8_take_a(pxl_fp8_a *o, bool e5m2, const uint32_t *top, const uint32_t *bottom, int up)
+/* The f16 of a byte's bits at the top is an e5m2 itself, and 2^-8 of an e4m3 whose exponent moves down by one bit. */
+PXL_INLINE __m256i pxl_fp8_halves(bool e5m2, __m256i at_top)
 {
-    __m256i largest = _mm256_setzero_si256();
-    const __m128i shift = _mm_cvtsi32_si128(up - 8);
+    return e5m2 ? at_top : _mm256_and_si256(_mm256_srai_epi16(at_top, 1), _mm256_set1_epi16((short)0xbfff));
+}
+/* The values of 32 operands: vectors 0 to 3 are bytes 0-7, 8-15, 16-23, 24-31. */
+PXL_INLINE void pxl_fp8_values(bool e5m2, __m256i x, __m256 out[4])
+{
+    const __m256i zero = _mm256_setzero_si256();
+    const __m256i low = pxl_fp8_halves(e5m2, _mm256_unpacklo_epi8(zero, x)), high = pxl_fp8_halves(e5m2, _mm256_unpackhi_epi8(zero, x));
+    out[0] = _mm256_cvtph_ps(_mm256_castsi256_si128(low));
+    out[1] = _mm256_cvtph_ps(_mm256_castsi256_si128(high));
+    out[2] = _mm256_cvtph_ps(_mm256_extracti128_si256(low, 1));
+    out[3] = _mm256_cvtph_ps(_mm256_extracti128_si256(high, 1));
+}
+/* Whether any magnitude is that of NaN or an infinity. */
+PXL_INLINE bool pxl_fp8_is_special(bool e5m2, __m256i largest)
+{
+    const __m256i special = _mm256_cmpgt_epi8(largest, _mm256_set1_epi8(e5m2 ? 0x7b : 0x7e));
+    return !_mm256_testz_si256(special, special);
+}
+
+/* Bytes [row][k] to [k][g], each eight times. */
+PXL_INLINE void pxl_fp8_spread_bytes(const __m128i row[16], __m256i out[16][4])
+{
+    const __m256i each = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
 #pragma clang loop unroll(disable)
-    for (uint32_t r = 0; r < 16; r += 2) {
-        const __m256i x = _mm256_load_si256((const __m256i *)(r < 8 ? top + 4 * r : bottom + 4 * (r - 8)));
-        const pxl_fp8_parts p = pxl_fp8_take_apart(e5m2, x, &largest);
-        _mm256_store_si256((__m256i *)o->exponent[0][r], _mm256_shuffle_epi8(p.exponent, PXL_BYTES(0, 1, 0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3, 2, 3)));
-        _mm256_store_si256((__m256i *)o->exponent[1][r], _mm256_shuffle_epi8(p.exponent, PXL_BYTES(4, 5, 4, 5, 4, 5, 4, 5, 6, 7, 6, 7, 6, 7, 6, 7)));
-        _mm256_store_si256((__m256i *)o->exponent[2][r], _mm256_shuffle_epi8(p.exponent, PXL_BYTES(8, 9, 8, 9, 8, 9, 8, 9, 10, 11, 10, 11, 10, 11, 10, 11)));
-        _mm256_store_si256((__m256i *)o->exponent[3][r], _mm256_shuffle_epi8(p.exponent, PXL_BYTES(12, 13, 12, 13, 12, 13, 12, 13, 14, 15, 14, 15, 14, 15, 14, 15)));
-        const __m256i s0 = _mm256_shuffle_epi8(p.significand, PXL_BYTES(Z, 0, Z, 1, Z, 4, Z, 5, Z, 8, Z, 9, Z, 12, Z, 13));
-        const __m256i s1 = _mm256_shuffle_epi8(p.significand, PXL_BYTES(Z, 2, Z, 3, Z, 6, Z, 7, Z, 10, Z, 11, Z, 14, Z, 15));
-        _mm256_store_si256((__m256i *)o->significand[0][r], _mm256_sll_epi16(s0, shift));
-        _mm256_store_si256((__m256i *)o->significand[1][r], _mm256_sll_epi16(s1, shift));
-        /* 128 for a negative first k, 256 for a negative second. */
-        const __m256i negative = _mm256_and_si256(x, _mm256_set1_epi8(-128));
-        _mm256_store_si256((__m256i *)o->sign[r], _mm256_maddubs_epi16(negative, _mm256_set1_epi16(0x0201)));
+    for (uint32_t g = 0; g < 4; g++) {
+        const __m128i *x = row + 4 * g, a = _mm_unpacklo_epi8(x[0], x[1]), b = _mm_unpackhi_epi8(x[0], x[1]);
+        const __m128i c = _mm_unpacklo_epi8(x[2], x[3]), d = _mm_unpackhi_epi8(x[2], x[3]);
+        const __m128i four[4] = {_mm_unpacklo_epi16(a, c), _mm_unpackhi_epi16(a, c), _mm_unpacklo_epi16(b, d), _mm_unpackhi_epi16(b, d)};
+        int32_t word[16];
+        __builtin_memcpy(word, four, sizeof word);
+#pragma clang loop unroll(full)
+        for (uint32_t k = 0; k < 16; k++)
+            out[k][g] = _mm256_shuffle_epi8(_mm256_set1_epi32(word[k]), each);
     }
-    return _mm256_cmpgt_epi8(largest, _mm256_set1_epi8(e5m2 ? 0x7b : 0x7e));
 }
-/* ±1 by the signs of 16-bit lanes, in the four variants. */
-PXL_INLINE void pxl_sign_variants(__m256i to[4][4], uint32_t w, __m256i x)
+/* Returns whether any operand is NaN or infinite. */
+PXL_NOINLINE bool pxl_fp8_take_a(pxl_fp8_a *o, bool e5m2, bool ieee, const uint32_t *top, const uint32_t *bottom)
 {
-    const __m256i sign = _mm256_or_si256(_mm256_srai_epi16(x, 15), _mm256_set1_epi16(1));
-    to[0][w] = sign;
-    to[1][w] = _mm256_sign_epi16(sign, _mm256_set1_epi32(0x0001ffff));
-    to[2][w] = _mm256_sign_epi16(sign, _mm256_set1_epi32((int)0xffff0001));
-    to[3][w] = _mm256_sub_epi16(_mm256_setzero_si256(), sign);
+    __m256i exponent[8], lowest[8], largest = _mm256_setzero_si256();
+    _Alignas(32) float value[16][16];
+#pragma clang loop unroll(disable)
+    for (uint32_t r = 0; r < 8; r++) {
+        const __m256i x = _mm256_load_si256((const __m256i *)(r < 4 ? top + 8 * r : bottom + 8 * (r - 4)));
+        const pxl_fp8_bytes p = e5m2 ? pxl_fp8_take_apart(true, x) : pxl_fp8_take_apart(false, x);
+        exponent[r] = p.exponent;
+        lowest[r] = p.lowest;
+        largest = _mm256_max_epu8(largest, _mm256_and_si256(x, _mm256_set1_epi8(0x7f)));
+        if (e5m2)
+            pxl_fp8_values(true, x, (__m256 *)value[2 * r]);
+        else
+            pxl_fp8_values(false, x, (__m256 *)value[2 * r]);
+    }
+#pragma clang loop unroll(disable)
+    for (uint32_t k = 0; k < 16; k++)
+#pragma clang loop unroll(full)
+        for (uint32_t r = 0; r < 16; r++)
+            o->value[k][r] = _mm256_broadcast_ss(&value[r][k]);
+    if (!ieee) {
+        pxl_fp8_spread_bytes((const __m128i *)exponent, o->exponent);
+        pxl_fp8_spread_bytes((const __m128i *)lowest, o->lowest);
+    }
+    return pxl_fp8_is_special(e5m2, largest);
 }
-PXL_INLINE __m256i pxl_fp8_take_b(pxl_fp8_b *o, bool e5m2, const uint32_t *b)
+/* Returns whether any operand is NaN or infinite. */
+PXL_INLINE bool pxl_fp8_take_b(pxl_fp8_b *o, bool e5m2, bool ieee, const uint32_t *b)
 {
     pxl_v8u word[4];
     pxl_transpose_b(b, word);
     __m256i largest = _mm256_setzero_si256();
 #pragma clang loop unroll(full)
     for (uint32_t w = 0; w < 4; w++) {
-        const __m256i x = (__m256i)word[w];
-        const pxl_fp8_parts p = pxl_fp8_take_apart(e5m2, x, &largest);
-        const __m256i pair0 = PXL_BYTES(Z, 0, Z, 1, Z, 4, Z, 5, Z, 8, Z, 9, Z, 12, Z, 13), pair1 = PXL_BYTES(Z, 2, Z, 3, Z, 6, Z, 7, Z, 10, Z, 11, Z, 14, Z, 15);
-        o->exponent[w] = _mm256_shuffle_epi8(p.exponent, PXL_BYTES(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15));
-        o->significand[0][w] = _mm256_shuffle_epi8(p.significand, PXL_BYTES(0, Z, 1, Z, 4, Z, 5, Z, 8, Z, 9, Z, 12, Z, 13, Z));
-        o->significand[1][w] = _mm256_shuffle_epi8(p.significand, PXL_BYTES(2, Z, 3, Z, 6, Z, 7, Z, 10, Z, 11, Z, 14, Z, 15, Z));
-        pxl_sign_variants(o->sign[0], w, _mm256_shuffle_epi8(x, pair0));
-        pxl_sign_variants(o->sign[1], w, _mm256_shuffle_epi8(x, pair1));
+        /* Bytes 0 of the columns, then bytes 1, 2 and 3. */
+        const __m256i x = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8((__m256i)word[w], PXL_BYTES(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)),
+                                                      _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+        largest = _mm256_max_epu8(largest, _mm256_and_si256(x, _mm256_set1_epi8(0x7f)));
+        pxl_fp8_values(e5m2, x, o->value + 4 * w);
+        if (!ieee) {
+            const pxl_fp8_bytes p = pxl_fp8_take_apart(e5m2, x);
+            _mm256_storeu_si256((__m256i *)(o->exponent + 4 * w), p.exponent);
+            _mm256_storeu_si256((__m256i *)(o->lowest + 4 * w), p.lowest);
+        }
     }
-    return _mm256_cmpgt_epi8(largest, _mm256_set1_epi8(e5m2 ? 0x7b : 0x7e));
+    return pxl_fp8_is_special(e5m2, largest);
 }
 
-/* Hides how x was made: otherwise clang subtracts `top` and adds the constant anew for every word. */
-PXL_INLINE __m256i pxl_opaque(__m256i x)
+/* The A of this thread's last fp8 mma; `kind` is 0 where nothing is kept. */
+typedef struct pxl_fp8_kept {
+    pxl_fp8_a a[2];
+    _Alignas(64) uint32_t from[4][32];
+    uint32_t kind;
+} pxl_fp8_kept;
+static _Thread_local pxl_fp8_kept pxl_fp8_last;
+
+PXL_INLINE bool pxl_fp8_is_kept(const pxl_fp8_job *j, const pxl_fp8_kept *kept, uint32_t kind)
+{
+    __m256i differing = _mm256_setzero_si256();
+    if (kept->kind != kind)
+        return false;
+#pragma clang loop unroll(disable)
+    for (uint32_t i = 0; i < 2 * j->slabs; i++)
+#pragma clang loop unroll(full)
+        for (uint32_t k = 0; k < 32; k += 8)
+            differing = _mm256_or_si256(differing, _mm256_xor_si256(_mm256_load_si256((const __m256i *)(j->a[i] + k)), _mm256_load_si256((const __m256i *)(kept->from[i] + k))));
+    return _mm256_testz_si256(differing, differing);
+}
+/* The spread A of a job; NULL where an operand is NaN or infinite. */
+PXL_INLINE const pxl_fp8_a *pxl_fp8_a_of(const pxl_fp8_job *j)
+{
+    pxl_fp8_kept *kept = &pxl_fp8_last;
+    const uint32_t kind = 8 * j->slabs + (j->a_e5m2 ? 4 : 0) + (j->ieee ? 2 : 0) + 1;
+    if (pxl_fp8_is_kept(j, kept, kind))
+        return kept->a;
+    kept->kind = 0;
+    bool special = false;
+    for (uint32_t s = 0; s < j->slabs; s++)
+        special |= pxl_fp8_take_a(&kept->a[s], j->a_e5m2, j->ieee, j->a[2 * s], j->a[2 * s + 1]);
+    if (special)
+        return 0;
+    for (uint32_t i = 0; i < 2 * j->slabs; i++)
+        __builtin_memcpy(kept->from[i], j->a[i], sizeof kept->from[i]);
+    kept->kind = kind;
+    return kept->a;
+}
+/* How far products of the values kept are short of the real ones, as a binary exponent. */
+PXL_INLINE int pxl_fp8_down(const pxl_fp8_job *j)
+{
+    return (j->a_e5m2 ? 0 : 8) + (j->b_e5m2 ? 0 : 8);
+}
+
+/* ------------------------------------------------------------ F = 13 */
+
+/* Rounding toward zero from here on; returns what to restore. Accumulators pass through pxl_fp8_opaque when the stretch
+ * begins and ends, which keeps the multiply-adds inside: volatile statements stay in order. */
+PXL_INLINE uint32_t pxl_round_toward_zero(void)
+{
+    uint32_t before, during;
+    __asm__ volatile("stmxcsr %0" : "=m"(before));
+    during = before | 0x6000;
+    __asm__ volatile("ldmxcsr %0" : : "m"(during));
+    return before;
+}
+PXL_INLINE void pxl_round_restore(uint32_t before)
+{
+    __asm__ volatile("ldmxcsr %0" : : "m"(before));
+}
+PXL_INLINE __m256 pxl_fp8_opaque(__m256 x)
 {
     __asm__ volatile("" : "+x"(x));
     return x;
 }
-/* Keeps clang from loading B before the loop over rows, only to spill it. */
-PXL_INLINE void pxl_load_again(void)
-{
-    __asm__ volatile("" ::: "memory");
-}
 
-/* The exponents of row r's products. Returns the largest of each column, in both bytes of 16-bit lanes: in each half those of its
- * four columns twice. */
-PXL_INLINE __m256i pxl_fp8_exponents(const pxl_fp8_a *a, const pxl_fp8_b *b, uint32_t r, __m256i e[4])
+/* The largest exponents of the products, of zeros far below -28. */
+PXL_INLINE void pxl_fp8_largest(const pxl_fp8_a *a, const pxl_fp8_b *b, __m256i top[4])
 {
+    __m256i m[4];
 #pragma clang loop unroll(full)
-    for (uint32_t w = 0; w < 4; w++)
-        e[w] = _mm256_add_epi8(_mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)a->exponent[w][r])), b->exponent[w]);
-    const __m256i m = _mm256_max_epi8(_mm256_max_epi8(e[0], e[1]), _mm256_max_epi8(e[2], e[3]));
-    const __m256i n = _mm256_max_epi8(m, _mm256_shuffle_epi8(m, PXL_BYTES(1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14)));
-    return _mm256_max_epi8(n, _mm256_shuffle_epi32(n, 0x4e));
-}
-/* Those as the upper bytes of the columns' dwords. */
-PXL_INLINE __m256i pxl_fp8_columns(__m256i top)
-{
-    return _mm256_shuffle_epi8(top, PXL_BYTES(Z, Z, Z, 0, Z, Z, Z, 2, Z, Z, Z, 4, Z, Z, Z, 6));
-}
-/* The cut products of row r, added to `sum`; `base` is E - 15 in every byte. */
-PXL_INLINE __m256i pxl_fp8_products(const pxl_fp8_a *a, const pxl_fp8_b *b, uint32_t r, const __m256i e[4], __m256i base, __m256i sum)
-{
-    const __m256i low = PXL_BYTES(1, 2, 4, 8, 16, 32, 64, -128, 0, 0, 0, 0, 0, 0, 0, 0), high = PXL_BYTES(0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, -128);
+    for (uint32_t k = 0; k < 16; k++) {
+        const __m256i x = _mm256_set1_epi64x((long long)b->exponent[k]);
 #pragma clang loop unroll(full)
-    for (uint32_t w = 0; w < 4; w++) {
-        const __m256i index = _mm256_sub_epi8(e[w], base), l = _mm256_shuffle_epi8(low, index), h = _mm256_shuffle_epi8(high, index);
-        const __m256i power[2] = {_mm256_unpacklo_epi8(l, h), _mm256_unpackhi_epi8(l, h)};
-#pragma clang loop unroll(full)
-        for (uint32_t p = 0; p < 2; p++) {
-            const __m256i product = _mm256_mullo_epi16(_mm256_set1_epi32((int)a->significand[p][r][w]), b->significand[p][w]);
-            const __m256i *sign = (const __m256i *)((const char *)&b->sign[p][0][w] + a->sign[r][w][p]);
-            sum = _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_mulhi_epu16(product, power[p]), *sign));
+        for (uint32_t g = 0; g < 4; g++) {
+            const __m256i e = _mm256_add_epi8(a->exponent[k][g], x);
+            m[g] = k ? _mm256_max_epi8(m[g], e) : e;
         }
     }
-    return sum;
+    for (uint32_t g = 0; g < 4; g++)
+        top[g] = m[g];
 }
-
-/* 2^(13 - E) in f32, for E in -113 to 126, from E in the upper byte (and zeros). */
-PXL_INLINE __m256 pxl_to_units(__m256i top)
+/* Minus the number of products that are negative and no multiple of 2^(E - 13). */
+PXL_INLINE void pxl_fp8_uneven(const pxl_fp8_a *a, const pxl_fp8_b *b, const __m256i top[4], __m256i out[4])
 {
-    return _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_set1_epi32((127 + 13) << 23), _mm256_srai_epi32(top, 1)));
-}
-/* The reciprocal of such a power of two. */
-PXL_INLINE __m256 pxl_from_units(__m256 units)
-{
-    return _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_set1_epi32(254 << 23), _mm256_castps_si256(units)));
-}
-
-/* E of a row's columns, where its c have the exponents ec. */
-PXL_INLINE __m256i pxl_fp8_row_top(const pxl_fp8_a *a, const pxl_fp8_b *b, uint32_t row, const uint16_t ec[8], __m256i e[4])
-{
-    const __m256i spread = _mm256_setr_epi8(0, 0, 2, 2, 4, 4, 6, 6, 0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10, 12, 12, 14, 14, 8, 8, 10, 10, 12, 12, 14, 14);
-    const __m256i c = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)ec)), spread);
-    return _mm256_max_epi8(pxl_fp8_exponents(a, b, row, e), c);
-}
-
-/* f16 accumulators: c and d are 8 rows of 8 f16. Returns nonzero lanes where c is NaN or infinite.
- * c is cut by the conversion to integer: it is exact in f32 in units of 2^(E-13). */
-PXL_INLINE __m256i pxl_fp8_rows_f16(const pxl_fp8_a *a, const pxl_fp8_b *b, bool low_exponents, uint32_t row, const uint16_t *c, uint16_t *d)
-{
-    __m256i special = _mm256_setzero_si256();
-    _Alignas(32) uint16_t exponent[8][8];
+    __m256i threshold[4], found[4];
+    /* Below, the sum has its sign bit: -128 + (E - 13 + 2 FP8_LOWEST), no less than -128, where nothing is below it, and no more
+     * than lets zeros stay above it. */
 #pragma clang loop unroll(full)
-    for (uint32_t r = 0; r < 8; r += 2) {
-        const __m256i x = _mm256_and_si256(_mm256_load_si256((const __m256i *)(c + 8 * r)), _mm256_set1_epi16(0x7fff));
-        special = _mm256_or_si256(special, _mm256_cmpgt_epi16(x, _mm256_set1_epi16(0x7bff)));
-        __m256i e = _mm256_max_epi16(_mm256_srli_epi16(x, 10), _mm256_set1_epi16(1));
-        e = _mm256_sub_epi8(e, _mm256_set1_epi16(15));
-        /* A zero may not set E. Unless products reach below 2^-14 the field of 0 does no harm. */
-        if (low_exponents)
-            e = _mm256_blendv_epi8(e, _mm256_set1_epi16(2 * FP8_ZERO), _mm256_cmpeq_epi16(x, _mm256_setzero_si256()));
-        _mm256_store_si256((__m256i *)exponent[r], e);
+    for (uint32_t g = 0; g < 4; g++)
+        threshold[g] = _mm256_min_epi8(_mm256_subs_epi8(top[g], _mm256_set1_epi8(128 + 13 - 2 * FP8_LOWEST)), _mm256_set1_epi8(-128 + FP8_NO_BIT));
+#pragma clang loop unroll(full)
+    for (uint32_t k = 0; k < 16; k++) {
+        const __m256i x = _mm256_set1_epi64x((long long)b->lowest[k]);
+#pragma clang loop unroll(full)
+        for (uint32_t g = 0; g < 4; g++) {
+            const __m256i below = _mm256_cmpgt_epi8(threshold[g], _mm256_add_epi8(a->lowest[k][g], x));
+            found[g] = k ? _mm256_add_epi8(found[g], below) : below;
+        }
     }
-    /* A row's products wait for its largest exponent: that of the next row is found beforehand, or they would fill the processor's queues. */
-    __m256i e[4], top = pxl_fp8_row_top(a, b, row, exponent[0], e);
+    for (uint32_t g = 0; g < 4; g++)
+        out[g] = found[g];
+}
+/* The eight columns of a row as 32-bit lanes. */
+PXL_INLINE __m256i pxl_fp8_row(const __m256i bytes[4], uint32_t row)
+{
+    return _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)((const char *)bytes + 8 * row)));
+}
+/* Adds the products of eight rows, from `row`, in the order of k. */
+PXL_INLINE void pxl_fp8_multiply(const pxl_fp8_a *a, const pxl_fp8_b *b, uint32_t row, __m256 sum[8])
+{
+#pragma clang loop unroll(full)
+    for (uint32_t k = 0; k < 16; k++) {
+        const __m256 x = b->value[k];
+#pragma clang loop unroll(full)
+        for (uint32_t r = 0; r < 8; r++)
+            sum[r] = _mm256_fmadd_ps(a->value[k][row + r], x, sum[r]);
+    }
+}
+
+/* 2^(13 - E) in f32, for E in -113 to 126. */
+PXL_INLINE __m256 pxl_fp8_units(__m256i e)
+{
+    return _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_set1_epi32((127 + 13) << 23), _mm256_slli_epi32(e, 23)));
+}
+/* The bits of what an accumulator starts with. */
+PXL_INLINE __m256i pxl_fp8_start(__m256i e, int down)
+{
+    return _mm256_add_epi32(_mm256_slli_epi32(e, 23), _mm256_set1_epi32(((127 + 10 - down) << 23) + (1 << 22)));
+}
+
+/* The exponents of four rows of f16 accumulators. A zero may not set E; unless products reach below 2^-14, the -14
+ * that its field gives does no harm. */
+PXL_INLINE __m256i pxl_fp8_exponents_f16(const uint16_t *c, bool low_exponents, __m256i *special)
+{
+    const __m256i x = _mm256_slli_epi16(_mm256_load_si256((const __m256i *)c), 1), y = _mm256_slli_epi16(_mm256_load_si256((const __m256i *)(c + 16)), 1);
+    const __m256i field = _mm256_permute4x64_epi64(_mm256_packus_epi16(_mm256_srli_epi16(x, 11), _mm256_srli_epi16(y, 11)), 0xd8);
+    const __m256i e = _mm256_sub_epi8(_mm256_max_epi8(field, _mm256_set1_epi8(1)), _mm256_set1_epi8(15));
+    *special = _mm256_or_si256(*special, _mm256_cmpeq_epi8(field, _mm256_set1_epi8(31)));
+    if (!low_exponents)
+        return e;
+    const __m256i zero = _mm256_setzero_si256();
+    const __m256i is_zero = _mm256_permute4x64_epi64(_mm256_packs_epi16(_mm256_cmpeq_epi16(x, zero), _mm256_cmpeq_epi16(y, zero)), 0xd8);
+    return _mm256_blendv_epi8(e, _mm256_set1_epi8(2 * FP8_ZERO), is_zero);
+}
+/* One slab with f16 accumulators: the two registers of c and d. Returns nonzero lanes where c is NaN or infinite. */
+PXL_INLINE __m256i pxl_fp8_slab_f16(const pxl_fp8_a *a, const pxl_fp8_b *b, bool low_exponents, int down, const uint16_t *const c[2], uint16_t *const d[2])
+{
+    __m256i special = _mm256_setzero_si256(), top[4], uneven[4];
+    pxl_fp8_largest(a, b, top);
+#pragma clang loop unroll(full)
+    for (uint32_t g = 0; g < 4; g++)
+        top[g] = _mm256_max_epi8(top[g], pxl_fp8_exponents_f16(c[g / 2] + g % 2 * 32, low_exponents, &special));
+    pxl_fp8_uneven(a, b, top, uneven);
 #pragma clang loop unroll(disable)
-    for (uint32_t r = 0; r < 8; r++) {
-        pxl_load_again();
-        const uint32_t after = (r + 1) & 7;
-        __m256i next[4];
-        __m256i next_top = pxl_fp8_row_top(a, b, row + after, exponent[after], next);
-        __asm__ volatile("" : "+x"(next_top), "+x"(next[0]), "+x"(next[1]), "+x"(next[2]), "+x"(next[3]));     /* not later than this */
-        const __m256 units = pxl_to_units(pxl_fp8_columns(top));
-        const __m256 cf = _mm256_cvtph_ps(_mm_load_si128((const __m128i *)(c + 8 * r)));
-        const __m256i sum = pxl_fp8_products(a, b, row + r, e, pxl_opaque(_mm256_sub_epi8(top, _mm256_set1_epi8(15))), _mm256_cvttps_epi32(_mm256_mul_ps(cf, units)));
-        _mm_store_si128((__m128i *)(d + 8 * r), _mm256_cvtps_ph(_mm256_mul_ps(_mm256_cvtepi32_ps(sum), pxl_from_units(units)), 0));
-        top = next_top;
-        for (uint32_t w = 0; w < 4; w++)
-            e[w] = next[w];
+    for (uint32_t h = 0; h < 2; h++) {
+        __m256i start[8];
+        __m256 sum[8];
+#pragma clang loop unroll(full)
+        for (uint32_t r = 0; r < 8; r++) {
+            const __m256i e = pxl_fp8_row(top, 8 * h + r);
+            /* c is cut by the conversion: it is exact in f32 in units of u. */
+            const __m256i cut = _mm256_cvttps_epi32(_mm256_mul_ps(_mm256_cvtph_ps(_mm_load_si128((const __m128i *)(c[h] + 8 * r))), pxl_fp8_units(e)));
+            start[r] = pxl_fp8_start(e, down);
+            sum[r] = pxl_fp8_opaque(_mm256_castsi256_ps(_mm256_sub_epi32(_mm256_add_epi32(start[r], cut), pxl_fp8_row(uneven, 8 * h + r))));
+        }
+        pxl_fp8_multiply(a, b, 8 * h, sum);
+#pragma clang loop unroll(full)
+        for (uint32_t r = 0; r < 8; r++) {
+            const __m256 v = _mm256_mul_ps(_mm256_sub_ps(pxl_fp8_opaque(sum[r]), _mm256_castsi256_ps(start[r])), _mm256_set1_ps((float)(1 << down)));
+            _mm_store_si128((__m128i *)(d[h] + 8 * r), _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+        }
     }
     return special;
 }
 
-/* f32 accumulators, in the four registers of C and D: `even` columns and `odd` ones. */
-PXL_INLINE __m256i pxl_fp8_rows_f32(const pxl_fp8_a *a, const pxl_fp8_b *b, uint32_t row, const float *even, const float *odd,
-                                    float *d_even, float *d_odd)
+/* A row of f32 accumulators, from the registers of the even and of the odd columns, and back. */
+PXL_INLINE __m256 pxl_fp8_join(const float *even, const float *odd)
 {
-    __m256i special = _mm256_setzero_si256();
-#pragma clang loop unroll(disable)
-    for (uint32_t r = 0; r < 8; r++) {
-        const __m128i c0 = _mm_load_si128((const __m128i *)(even + 4 * r)), c1 = _mm_load_si128((const __m128i *)(odd + 4 * r));
-        const __m256i x = _mm256_set_m128i(_mm_unpackhi_epi32(c0, c1), _mm_unpacklo_epi32(c0, c1));
-        const __m256i field = _mm256_and_si256(_mm256_srli_epi32(x, 23), _mm256_set1_epi32(255));
-        const __m256i zero = _mm256_cmpeq_epi32(_mm256_add_epi32(x, x), _mm256_setzero_si256());
-        const __m256i ec = _mm256_sub_epi32(_mm256_max_epi16(field, _mm256_set1_epi32(1)), _mm256_set1_epi32(127));
-        __m256i e[4];
-        __m256i top = _mm256_srai_epi32(pxl_fp8_columns(pxl_fp8_exponents(a, b, row + r, e)), 24);
+    const __m128 x = _mm_load_ps(even), y = _mm_load_ps(odd);
+    return _mm256_set_m128(_mm_unpackhi_ps(x, y), _mm_unpacklo_ps(x, y));
+}
+PXL_INLINE void pxl_fp8_split(__m256 v, float *even, float *odd)
+{
+    const __m128 lo = _mm256_castps256_ps128(v), hi = _mm256_extractf128_ps(v, 1);
+    _mm_store_ps(even, _mm_shuffle_ps(lo, hi, 0x88));
+    _mm_store_ps(odd, _mm_shuffle_ps(lo, hi, 0xdd));
+}
+PXL_INLINE __m256i pxl_fp8_exponent_f32(__m256 c)
+{
+    const __m256i field = _mm256_and_si256(_mm256_srli_epi32(_mm256_castps_si256(c), 23), _mm256_set1_epi32(255));
+    return _mm256_sub_epi32(_mm256_max_epi16(field, _mm256_set1_epi32(1)), _mm256_set1_epi32(127));
+}
+/* Four rows of such exponents as bytes. */
+PXL_INLINE __m256i pxl_fp8_exponents_f32(const __m256i e[4])
+{
+    const __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(e[0], e[1]), _mm256_packs_epi32(e[2], e[3]));
+    return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+/* One slab with f32 accumulators: the four registers of c and d. Returns nonzero lanes where the plain form has to do it. */
+PXL_INLINE __m256i pxl_fp8_slab_f32(const pxl_fp8_a *a, const pxl_fp8_b *b, int down, const float *const c[4], float *const d[4])
+{
+    __m256i special = _mm256_setzero_si256(), products[4], top[4], uneven[4], ec[16];
+    pxl_fp8_largest(a, b, products);
+    for (uint32_t r = 0; r < 16; r++)
+        ec[r] = pxl_fp8_exponent_f32(pxl_fp8_join(c[r / 8 * 2] + r % 8 * 4, c[r / 8 * 2 + 1] + r % 8 * 4));
+    for (uint32_t g = 0; g < 4; g++) {
+        const __m256i clamped = _mm256_max_epi8(_mm256_min_epi8(pxl_fp8_exponents_f32(ec + 4 * g), _mm256_set1_epi8(FP8_TOP)), _mm256_set1_epi8(2 * FP8_ZERO));
         /* No product at all: only c counts. */
-        top = _mm256_blendv_epi8(top, _mm256_set1_epi32(-1000), _mm256_cmpgt_epi32(_mm256_set1_epi32(-28), top));
-        top = _mm256_max_epi32(top, ec);
-        const __m256i clamped = _mm256_max_epi32(_mm256_min_epi32(top, _mm256_set1_epi32(FP8_TOP)), _mm256_set1_epi32(2 * FP8_ZERO));
-        const __m256i base = pxl_opaque(_mm256_sub_epi8(_mm256_shuffle_epi8(clamped, PXL_BYTES(0, 0, 4, 4, 8, 8, 12, 12, 0, 0, 4, 4, 8, 8, 12, 12)), _mm256_set1_epi8(15)));
-        /* Below 2^-100 the result may be subnormal, which the scaling would round: left to the plain form, like NaN. */
-        special = _mm256_or_si256(special, _mm256_cmpeq_epi32(field, _mm256_set1_epi32(255)));
-        special = _mm256_or_si256(special, _mm256_andnot_si256(zero, _mm256_cmpgt_epi32(_mm256_set1_epi32(-100), top)));
-        const __m256i limited = _mm256_max_epi32(_mm256_min_epi32(top, _mm256_set1_epi32(126)), _mm256_set1_epi32(-100));
-        const __m256 units = pxl_to_units(_mm256_slli_epi32(limited, 24));
-        const __m256i sum = pxl_fp8_products(a, b, row + r, e, base, _mm256_cvttps_epi32(_mm256_mul_ps(_mm256_castsi256_ps(x), units)));
-        const __m256 keep = _mm256_castsi256_ps(_mm256_set1_epi32(~0x3ff));
-        const __m256 v = _mm256_mul_ps(_mm256_and_ps(_mm256_cvtepi32_ps(sum), keep), pxl_from_units(units));
-        const __m128 lo = _mm256_castps256_ps128(v), hi = _mm256_extractf128_ps(v, 1);
-        _mm_store_ps(d_even + 4 * r, _mm_shuffle_ps(lo, hi, 0x88));
-        _mm_store_ps(d_odd + 4 * r, _mm_shuffle_ps(lo, hi, 0xdd));
+        products[g] = _mm256_blendv_epi8(products[g], _mm256_set1_epi8(-128), _mm256_cmpgt_epi8(_mm256_set1_epi8(-28), products[g]));
+        top[g] = _mm256_max_epi8(products[g], clamped);
+    }
+    pxl_fp8_uneven(a, b, top, uneven);
+#pragma clang loop unroll(disable)
+    for (uint32_t h = 0; h < 2; h++) {
+        __m256i start[8];
+        __m256 sum[8], units[8];
+#pragma clang loop unroll(full)
+        for (uint32_t r = 0; r < 8; r++) {
+            const __m256 x = pxl_fp8_join(c[2 * h] + 4 * r, c[2 * h + 1] + 4 * r);
+            const __m256i e = _mm256_max_epi32(pxl_fp8_row(products, 8 * h + r), ec[8 * h + r]);
+            /* NaN and infinity. Below 2^-100 the result may be subnormal, which the scaling would round. */
+            const __m256i zero = _mm256_cmpeq_epi32(_mm256_slli_epi32(_mm256_castps_si256(x), 1), _mm256_setzero_si256());
+            special = _mm256_or_si256(special, _mm256_cmpeq_epi32(ec[8 * h + r], _mm256_set1_epi32(128)));
+            special = _mm256_or_si256(special, _mm256_andnot_si256(zero, _mm256_cmpgt_epi32(_mm256_set1_epi32(-100), e)));
+            units[r] = pxl_fp8_units(_mm256_max_epi32(_mm256_min_epi32(e, _mm256_set1_epi32(126)), _mm256_set1_epi32(-100)));
+            start[r] = pxl_fp8_start(pxl_fp8_row(top, 8 * h + r), down);
+            const __m256i cut = _mm256_cvttps_epi32(_mm256_mul_ps(x, units[r]));
+            sum[r] = pxl_fp8_opaque(_mm256_castsi256_ps(_mm256_sub_epi32(_mm256_add_epi32(start[r], cut), pxl_fp8_row(uneven, 8 * h + r))));
+        }
+        pxl_fp8_multiply(a, b, 8 * h, sum);
+#pragma clang loop unroll(full)
+        for (uint32_t r = 0; r < 8; r++) {
+            const __m256 from_units = _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_set1_epi32(254 << 23), _mm256_castps_si256(units[r])));
+            const __m256 v = _mm256_cvtepi32_ps(_mm256_sub_epi32(_mm256_castps_si256(pxl_fp8_opaque(sum[r])), start[r]));
+            pxl_fp8_split(_mm256_mul_ps(_mm256_and_ps(v, _mm256_castsi256_ps(_mm256_set1_epi32(~0x3ff))), from_units), d[2 * h] + 4 * r, d[2 * h + 1] + 4 * r);
+        }
     }
     return special;
 }
 
-/* What an fp8 mma with F = 13 needs; the registers of one mma. */
-typedef struct pxl_fp8_job {
-    const uint32_t *a[4], *b[2];
-    uint32_t slabs;
-    bool a_e5m2, b_e5m2;
-} pxl_fp8_job;
-
-/* Takes A and B apart; returns whether any operand is NaN or infinite. */
-PXL_INLINE bool pxl_fp8_operands(const pxl_fp8_job *j, pxl_fp8_a a[2], pxl_fp8_b b[2])
-{
-    const int up = 14 - (j->a_e5m2 ? 2 : 3) - (j->b_e5m2 ? 2 : 3);
-    __m256i nan = _mm256_setzero_si256();
-#pragma clang loop unroll(disable)
-    for (uint32_t s = 0; s < j->slabs; s++) {
-        nan = _mm256_or_si256(nan, pxl_fp8_take_a(&a[s], j->a_e5m2, j->a[2 * s], j->a[2 * s + 1], up));
-        nan = _mm256_or_si256(nan, pxl_fp8_take_b(&b[s], j->b_e5m2, j->b[s]));
-    }
-    return !_mm256_testz_si256(nan, nan);
-}
 /* d holds two registers of f16 pairs; false where the plain form has to do it. c and d are distinct. */
 PXL_INLINE bool pxl_fp8_f16(const pxl_fp8_job *j, const uint16_t *const c[2], uint16_t *const d[2])
 {
-    pxl_fp8_a a[2];
-    pxl_fp8_b b[2];
-    if (pxl_fp8_operands(j, a, b))
-        return false;
+    const pxl_fp8_a *a = pxl_fp8_a_of(j);
+    pxl_fp8_b b;
     __m256i special = _mm256_setzero_si256();
+    if (!a)
+        return false;
+    const uint32_t rounding = pxl_round_toward_zero();
 #pragma clang loop unroll(disable)
-    for (uint32_t i = 0; i < 2 * j->slabs; i++) {
-        const uint32_t s = i >> 1, h = i & 1;
-        special = _mm256_or_si256(special, pxl_fp8_rows_f16(&a[s], &b[s], j->a_e5m2 || j->b_e5m2, 8 * h, s ? d[h] : c[h], d[h]));
+    for (uint32_t s = 0; s < j->slabs && a; s++) {
+        if (pxl_fp8_take_b(&b, j->b_e5m2, false, j->b[s]))
+            a = 0;
+        else
+            special = _mm256_or_si256(special, pxl_fp8_slab_f16(a + s, &b, j->a_e5m2 || j->b_e5m2, pxl_fp8_down(j), s ? (const uint16_t *const *)d : c, d));
     }
-    return _mm256_testz_si256(special, special);
+    pxl_round_restore(rounding);
+    return a && _mm256_testz_si256(special, special);
 }
 PXL_INLINE bool pxl_fp8_f32(const pxl_fp8_job *j, const float *const c[4], float *const d[4])
 {
-    pxl_fp8_a a[2];
-    pxl_fp8_b b[2];
-    if (pxl_fp8_operands(j, a, b))
-        return false;
+    const pxl_fp8_a *a = pxl_fp8_a_of(j);
+    pxl_fp8_b b;
     __m256i special = _mm256_setzero_si256();
+    if (!a)
+        return false;
+    const uint32_t rounding = pxl_round_toward_zero();
 #pragma clang loop unroll(disable)
-    for (uint32_t i = 0; i < 2 * j->slabs; i++) {
-        const uint32_t s = i >> 1, h = i & 1;
-        special = _mm256_or_si256(special, pxl_fp8_rows_f32(&a[s], &b[s], 8 * h, s ? d[2 * h] : c[2 * h], s ? d[2 * h + 1] : c[2 * h + 1],
-                                                            d[2 * h], d[2 * h + 1]));
+    for (uint32_t s = 0; s < j->slabs && a; s++) {
+        if (pxl_fp8_take_b(&b, j->b_e5m2, false, j->b[s]))
+            a = 0;
+        else
+            special = _mm256_or_si256(special, pxl_fp8_slab_f32(a + s, &b, pxl_fp8_down(j), s ? (const float *const *)d : c, d));
+    }
+    pxl_round_restore(rounding);
+    return a && _mm256_testz_si256(special, special);
+}
+
+/* ------------------------------------------------------------ the ieee model */
+
+/* f32 multiply-adds in the order of k. Values short by a power of two change no rounding: sums of products of fp8 and f16 stay
+ * far from the ends of f32's range, and so does an f32 c between 2^-90 and 2^120. */
+
+/* B of all slabs; false where an operand is NaN or infinite. */
+PXL_INLINE bool pxl_fp8_chain_b(const pxl_fp8_job *j, pxl_fp8_b b[2])
+{
+    bool special = false;
+#pragma clang loop unroll(disable)
+    for (uint32_t s = 0; s < j->slabs; s++)
+        special |= pxl_fp8_take_b(&b[s], j->b_e5m2, true, j->b[s]);
+    return !special;
+}
+PXL_INLINE bool pxl_fp8_chain_f16(const pxl_fp8_job *j, const uint16_t *const c[2], uint16_t *const d[2])
+{
+    const pxl_fp8_a *a = pxl_fp8_a_of(j);
+    pxl_fp8_b b[2];
+    __m256i special = _mm256_setzero_si256();
+    const float scale = (float)(1 << pxl_fp8_down(j));
+    if (!a || !pxl_fp8_chain_b(j, b))
+        return false;
+#pragma clang loop unroll(disable)
+    for (uint32_t h = 0; h < 2; h++) {
+        __m256 sum[8];
+#pragma clang loop unroll(full)
+        for (uint32_t r = 0; r < 8; r++) {
+            const __m256 x = _mm256_cvtph_ps(_mm_load_si128((const __m128i *)(c[h] + 8 * r)));
+            const __m256i infinity = _mm256_set1_epi32(0x7f800000), exponent = _mm256_and_si256(_mm256_castps_si256(x), infinity);
+            special = _mm256_or_si256(special, _mm256_cmpeq_epi32(exponent, infinity));
+            sum[r] = _mm256_mul_ps(x, _mm256_set1_ps(1 / scale));
+        }
+#pragma clang loop unroll(disable)
+        for (uint32_t s = 0; s < j->slabs; s++)
+            pxl_fp8_multiply(&a[s], &b[s], 8 * h, sum);
+#pragma clang loop unroll(full)
+        for (uint32_t r = 0; r < 8; r++)
+            _mm_store_si128((__m128i *)(d[h] + 8 * r), _mm256_cvtps_ph(_mm256_mul_ps(sum[r], _mm256_set1_ps(scale)), _MM_FROUND_TO_NEAREST_INT));
+    }
+    return _mm256_testz_si256(special, special);
+}
+PXL_INLINE bool pxl_fp8_chain_f32(const pxl_fp8_job *j, const float *const c[4], float *const d[4])
+{
+    const pxl_fp8_a *a = pxl_fp8_a_of(j);
+    pxl_fp8_b b[2];
+    __m256i special = _mm256_setzero_si256();
+    const float scale = (float)(1 << pxl_fp8_down(j));
+    if (!a || !pxl_fp8_chain_b(j, b))
+        return false;
+#pragma clang loop unroll(disable)
+    for (uint32_t h = 0; h < 2; h++) {
+        __m256 sum[8];
+#pragma clang loop unroll(full)
+        for (uint32_t r = 0; r < 8; r++) {
+            const __m256 x = pxl_fp8_join(c[2 * h] + 4 * r, c[2 * h + 1] + 4 * r);
+            const __m256i e = pxl_fp8_exponent_f32(x), zero = _mm256_cmpeq_epi32(_mm256_slli_epi32(_mm256_castps_si256(x), 1), _mm256_setzero_si256());
+            const __m256i outside = _mm256_or_si256(_mm256_cmpgt_epi32(e, _mm256_set1_epi32(120)), _mm256_cmpgt_epi32(_mm256_set1_epi32(-90), e));
+            special = _mm256_or_si256(special, _mm256_andnot_si256(zero, outside));
+            sum[r] = _mm256_mul_ps(x, _mm256_set1_ps(1 / scale));
+        }
+#pragma clang loop unroll(disable)
+        for (uint32_t s = 0; s < j->slabs; s++)
+            pxl_fp8_multiply(&a[s], &b[s], 8 * h, sum);
+#pragma clang loop unroll(full)
+        for (uint32_t r = 0; r < 8; r++)
+            pxl_fp8_split(_mm256_mul_ps(sum[r], _mm256_set1_ps(scale)), d[2 * h] + 4 * r, d[2 * h + 1] + 4 * r);
     }
     return _mm256_testz_si256(special, special);
 }

@@ -371,6 +371,7 @@ static const cpu_image_insn *image_insn(cpu_decoder *d, uint32_t handle)
     if (!x)
         return NULL;
     x->handle = (uint8_t)handle;
+    x->asks = strcmp(d->insn->form->mnemonic, "istypep") == 0;
     for (uint32_t k = 0; k < sizeof geometries / sizeof *geometries && clamp && type; k++)
         if (cpu_choice(d, geometries[k].name)) {
             bool layered = geometries[k].geometry == PXL_A1D || geometries[k].geometry == PXL_A2D;
@@ -379,13 +380,18 @@ static const cpu_image_insn *image_insn(cpu_decoder *d, uint32_t handle)
             x->x = (uint8_t)(handle + 1 + layered);
             x->y = (uint8_t)(geometries[k].dims > 1 ? x->x + 1 : x->x);
             x->z = (uint8_t)(layered ? handle + 1 : geometries[k].dims > 2 ? x->x + 2u : x->x);
+            x->samples = cpu_choice(d, "p") != NULL;
             x->bytes = (uint8_t)(ptx_type_bytes(ptx_type_from_name(type, (uint32_t)strlen(type))) * (vec ? (uint32_t)(vec[1] - '0') : 1));
+            if (x->samples && strcmp(d->insn->form->mnemonic, "sust") == 0)
+                x->bytes = 0;
         }
     return x;
 }
 
 static bool takes_handle(const isa_form *form)
 {
+    if (strcmp(form->mnemonic, "istypep") == 0)
+        return true;
     for (uint32_t k = 0; k < form->noperands; k++)
         if (form->operands[k].kind == ISA_OPERAND_TEXTURE)
             return true;
@@ -574,7 +580,7 @@ static cpu_code *decode(cpu_module *module, const ptx_function *function, bool p
 {
     uint64_t start = cpu_now_ns();
     cpu_pool pool = {0};
-    cpu_decoder d = {.module = module, .function = function, .error = error, .pool = &pool};
+    cpu_decoder d = {.module = module, .function = function, .error = error, .pool = &pool, .plain = plain};
     cpu_code *code = NULL;
     if (is_runnable(&d)) {
         d.code = cpu_decode_alloc(&d, sizeof *d.code);
@@ -582,7 +588,7 @@ static cpu_code *decode(cpu_module *module, const ptx_function *function, bool p
             d.code->module = module;
             d.code->function = function;
             decode_body(&d);
-            if (!d.failed && (plain || cpu_simplify(&d)) && cpu_liveness(&d) && cpu_build(&d))
+            if (!d.failed && (plain || (cpu_simplify(&d) && cpu_schedule(&d))) && cpu_liveness(&d) && cpu_build(&d))
                 code = d.code;
         }
     }

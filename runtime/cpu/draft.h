@@ -48,7 +48,7 @@ typedef struct cpu_decoder {
     cpu_code *code;
     cpu_pool *pool;
     cpu_error *error;
-    bool failed;
+    bool failed, plain;            /* plain: for traces */
     uint32_t ndrafts, draft_capacity;
     cpu_draft *drafts;
     uint32_t noperands, operand_capacity;
@@ -88,6 +88,8 @@ bool cpu_decode_control(cpu_decoder *d, const char *operation);
 
 /* simplify.c: drops moves. */
 bool cpu_simplify(cpu_decoder *d);
+/* schedule.c: reorders mma. */
+bool cpu_schedule(cpu_decoder *d);
 /* liveness.c: fills first and last of every value. slots.c: gives slots and builds the code. */
 bool cpu_liveness(cpu_decoder *d);
 bool cpu_build(cpu_decoder *d);

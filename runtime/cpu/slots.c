@@ -180,6 +180,37 @@ static bool list_fills(cpu_decoder *d)
 
 /* ------------------------------------------------------------ code */
 
+/* The PTX register that a value is, as cpu_code.dst_registers has it. Registers are the first values, in their order. */
+static uint32_t register_of(const cpu_decoder *d, uint32_t value)
+{
+    uint32_t low = 0, high = d->function->nregisters;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (d->registers[middle] <= value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return UINT32_MAX;
+    bool wide = ptx_type_bits(d->function->registers[low - 1].type) == 128;
+    uint32_t half = value - d->registers[low - 1];
+    return half <= wide ? 2 * (low - 1) + half : UINT32_MAX;
+}
+
+static bool list_registers(cpu_decoder *d, uint32_t ndst)
+{
+    uint32_t *list = cpu_decode_alloc(d, ndst * sizeof *list), n = 0;
+    for (uint32_t k = 0; k < d->ndrafts && list; k++)
+        for (uint32_t i = 0; i < d->drafts[k].n; i++) {
+            const cpu_operand *p = &d->operands[d->drafts[k].operands + i];
+            if (p->role == CPU_R_DEF)
+                list[n++] = register_of(d, p->value);
+        }
+    d->code->dst_registers = list;
+    return list != NULL;
+}
+
 static void build_insn(cpu_decoder *d, const cpu_draft *x, cpu_insn *out, uint32_t *o, cpu_dst *dst)
 {
     uint32_t scratch = CPU_SCRATCH_SLOT, ndst = 0;
@@ -240,7 +271,8 @@ static bool build(cpu_decoder *d)
     uint32_t *words = cpu_decode_alloc(d, nwords * sizeof *words);
     cpu_dst *dst = cpu_decode_alloc(d, ndst * sizeof *dst);
     code->models = cpu_decode_alloc(d, 2 * nmodels * sizeof *code->models);
-    if (d->failed)
+    code->dsts = dst;
+    if (d->failed || (d->plain && !list_registers(d, ndst)))
         return false;
     for (uint32_t k = 0; k < d->ndrafts; k++) {
         const cpu_draft *x = &d->drafts[k];
