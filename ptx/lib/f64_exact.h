@@ -153,8 +153,8 @@ PXL_INLINE L_f64 f64_fma_exact(L_f64 a, L_f64 b, L_f64 c, enum pxl_rounding roun
     return r;
 }
 
-/* a / b: the quotient of significands in hardware, the side on which the exact one
- * lies from the remainder, which fits 64 bits. */
+/* a / b: the quotient of significands in hardware, which need only be within one unit of the last place, set right by
+ * the remainder, which fits 64 bits. */
 PXL_INLINE L_f64 f64_div_exact(L_f64 a, L_f64 b, enum pxl_rounding rounding)
 {
     L_s64 ea, eb;
@@ -165,10 +165,13 @@ PXL_INLINE L_f64 f64_div_exact(L_f64 a, L_f64 b, enum pxl_rounding rounding)
     L_f64 fa = as_f64(SEL((ma >> 53) != 0, (one + (1ull << 52)) | ((ma >> 1) & fraction), one | (ma & fraction)));
     /* ma may have 54 bits: its last bit is then 0, for it was just doubled */
     L_f64 fb = as_f64(one | (mb & fraction));
-    L_u64 q = (as_u64(fa / fb) & fraction) | (1ull << 52);
+    L_u64 q = as_u64(fa / fb) - (one - (1ull << 52)), zero = SPLAT(L_u64, 0), unit = SPLAT(L_u64, 1); /* 2 and just below 1 included */
     L_s64 rest = as_s64((ma << 52) - q * mb);
-    L_u64 significand = (q << 11) + SEL(rest > 0, SPLAT(L_u64, 1), SPLAT(L_u64, 0)) - SEL(rest < 0, SPLAT(L_u64, 1), SPLAT(L_u64, 0));
-    L_f64 r = f64_pack(sign, ea - eb + 1023, significand, rounding);
+    L_u64 down = SEL(rest < 0, unit, zero), up = SEL(rest >= as_s64(mb), unit, zero);
+    q = q - down + up;
+    L_u64 left = as_u64(rest) + SEL(down != 0, mb, zero) - SEL(up != 0, mb, zero); /* in [0, mb): q is the quotient cut off */
+    L_u64 half = SEL((left << 1) >= mb, SPLAT(L_u64, 1u << 10), zero), sticky = SEL((left != 0) & ((left << 1) != mb), unit, zero);
+    L_f64 r = f64_pack(sign, ea - eb + 1023, (q << 11) + half + sticky, rounding);
     L_f64 plain = a / b;
     return SEL(F64_FINITE(a) & F64_FINITE(b) & (as_s64(as_u64(a) << 1) != 0) & (as_s64(as_u64(b) << 1) != 0), r, plain);
 }
@@ -214,8 +217,15 @@ PXL_INLINE L_f64 f64_mul(L_f64 a, L_f64 b, enum pxl_rounding rounding)
     return rounding == PXL_rn ? a * b : f64_fma_exact(a, b, zero, rounding);
 }
 
+/* On AMD a division is made of the hardware's estimate of 1 / b, Newton's steps and a last correction, which rounds correctly for every
+ * divisor but one whose significand is all ones (P. W. Markstein, "Computation of elementary functions on the IBM RISC
+ * System/6000 processor", IBM J. Res. Dev. 34, 1990). */
 PXL_INLINE L_f64 f64_div(L_f64 a, L_f64 b, enum pxl_rounding rounding)
 {
+#if defined(__AMDGCN__)
+    if (rounding == PXL_rn && (~as_u64(b) & 0xfffffffffffffull) == 0)
+        return f64_div_exact(a, b, PXL_rn);
+#endif
     return rounding == PXL_rn ? a / b : f64_div_exact(a, b, rounding);
 }
 

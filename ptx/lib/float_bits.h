@@ -160,6 +160,10 @@ PXL_INLINE L_f32 f32_mul(L_f32 a, L_f32 b, enum pxl_rounding rounding)
  * error (its distance is at least 2^-48 of it), so rounding the rounded quotient is safe. */
 PXL_INLINE L_f32 f32_div(L_f32 a, L_f32 b, enum pxl_rounding rounding)
 {
+#if defined(__AMDGCN__)                  /* see f64_div in f64_exact.h */
+    if (rounding == PXL_rn && (~as_u32(b) & 0x7fffff) == 0)
+        return f32_from_f64(CONVERT(L_f64, a) / CONVERT(L_f64, b), PXL_rn);
+#endif
     return rounding == PXL_rn ? a / b : f32_from_f64(CONVERT(L_f64, a) / CONVERT(L_f64, b), rounding);
 }
 
