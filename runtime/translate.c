@@ -26,7 +26,7 @@ void pxb_blob_free(pxb_blob *blob)
 #include <link.h>
 #include <llvm-c/blake3.h>
 #include <stdio.h>
-#include "translator/translator.h"
+#include "runtime/translate.h"
 
 const char *pxb_translate_target(uint32_t index)
 {
@@ -72,12 +72,12 @@ static int feed_build_id(struct dl_phdr_info *info, size_t size, void *hasher)
 
 extern const char pxl_bitcode_wave32[], pxl_bitcode_wave32_end[], pxl_bitcode_wave64[], pxl_bitcode_wave64_end[];
 
-static void make_key(const ptx_module *m, const pxb_translate_options *o, uint8_t key[RT_KEY_BYTES])
+static void make_key(const ptx_module *m, const xl_options *o, uint8_t key[RT_KEY_BYTES])
 {
     llvm_blake3_hasher h;
-    uint32_t numbers[3] = {o->emit, o->mma_model, o->unoptimised};
+    uint32_t numbers[] = {o->emit, o->mma_model, o->unoptimised, o->host_variables, o->function_table, o->lines, o->trace, o->mma_fast};
     llvm_blake3_hasher_init(&h);
-    feed_text(&h, "ptxbridge translation 1");
+    feed_text(&h, "ptxbridge translation 2");
     feed_text(&h, pxb_version());
     feed_text(&h, xl_llvm_version());
     dl_iterate_phdr(feed_build_id, &h);
@@ -86,6 +86,7 @@ static void make_key(const ptx_module *m, const pxb_translate_options *o, uint8_
     feed_text(&h, o->target);
     feed_text(&h, o->entry);
     feed(&h, numbers, sizeof numbers);
+    feed(&h, o->left_out ? (const void *)o->left_out : "", o->left_out ? m->nfunctions : 0);
     feed_text(&h, m->file); /* stands in the output as the module's name */
     feed(&h, m->text, m->length);
     llvm_blake3_hasher_finalize(&h, key, RT_KEY_BYTES);
@@ -93,15 +94,54 @@ static void make_key(const ptx_module *m, const pxb_translate_options *o, uint8_
 
 /* ------------------------------------------------------------ translating */
 
-static pxb_status report(pxb_module *module, const pxb_translate_options *o, const xl_result *r)
+static pxb_status report(pxb_context *ctx, const ptx_module *module, const char *entry, const xl_result *r)
 {
     pxb_status status = r->reason == PTX_REASON_NONE ? PXB_UNSUPPORTED : rt_status_of_reason(r->reason);
     /* As a diagnostic, so that the source line and a caret are shown. */
-    ptx_diagnostic d = {PTX_ERROR, r->reason == PTX_REASON_NONE ? PTX_REASON_UNSUPPORTED : r->reason, r->at, o->entry,
-                        r->message};
+    ptx_diagnostic d = {PTX_ERROR, r->reason == PTX_REASON_NONE ? PTX_REASON_UNSUPPORTED : r->reason, r->at, entry, r->message};
     if (r->at.line)
-        return rt_fail_diagnostic(module->context, module->ptx, &d);
-    return rt_fail_at(module->context, status, module->ptx->file, 0, 0, "%s", r->message);
+        return rt_fail_diagnostic(ctx, module, &d);
+    return rt_fail_at(ctx, status, module->file, 0, 0, "%s", r->message);
+}
+
+static void keep(pxb_context *ctx, const ptx_module *module, const xl_options *o, const uint8_t key[RT_KEY_BYTES],
+                 const pxb_blob *blob)
+{
+    static const char *const kinds[] = {"llvm", "asm", "obj", "hsaco"};
+    char label[256];
+    const char *file = module->file ? module->file : "", *slash = strrchr(file, '/');
+    snprintf(label, sizeof label, "%s %s %.80s %.80s", o->target, kinds[o->emit], slash ? slash + 1 : file,
+             o->entry ? o->entry : "");
+    rt_cache_put(ctx, key, label, blob->data, blob->bytes);
+}
+
+pxb_status rt_translate(pxb_context *ctx, const ptx_module *module, const xl_options *options, pxb_blob *out,
+                        const ptx_function **failed_in)
+{
+    uint8_t key[RT_KEY_BYTES];
+    bool cached = pxb_cache_path(ctx) != NULL;
+    memset(out, 0, sizeof *out);
+    if (failed_in)
+        *failed_in = NULL;
+    if (cached) {
+        make_key(module, options, key);
+        out->from_cache = rt_cache_get(ctx, key, &out->data, &out->bytes);
+        if (out->from_cache)
+            return PXB_OK;
+    }
+    double started = rt_now_ms();
+    xl_result result = {0};
+    if (!xl_translate(module, options, &result)) {
+        if (failed_in)
+            *failed_in = result.in;
+        return report(ctx, module, options->entry, &result);
+    }
+    rt_debug_phase(ctx, RT_DEBUG_TRANSLATE, options->target, started);
+    out->data = result.data;
+    out->bytes = result.size;
+    if (cached)
+        keep(ctx, module, options, key, out);
+    return PXB_OK;
 }
 
 static pxb_status check_options(pxb_module *module, const pxb_translate_options *o)
@@ -110,7 +150,7 @@ static pxb_status check_options(pxb_module *module, const pxb_translate_options 
     char known[1024] = "";
     if (rt_need(ctx, o, "the translation options"))
         return PXB_BAD_ARGUMENT;
-    if (o->struct_size != sizeof *o || !o->target || (unsigned)o->emit > PXB_EMIT_OBJECT ||
+    if (o->struct_size != sizeof *o || !o->target || (unsigned)o->emit > PXB_EMIT_HSACO ||
         !pxb_mma_model_name(o->mma_model))
         return rt_fail(ctx, PXB_BAD_ARGUMENT,
                        "bad translation options; start from PXB_TRANSLATE_OPTIONS_INIT and set a target");
@@ -131,46 +171,29 @@ static pxb_status check_options(pxb_module *module, const pxb_translate_options 
     return PXB_OK;
 }
 
-static void keep(pxb_module *module, const pxb_translate_options *o, const uint8_t key[RT_KEY_BYTES],
-                 const pxb_blob *blob)
-{
-    static const char *const kinds[] = {"llvm", "asm", "obj"};
-    char label[256];
-    const char *file = module->ptx->file ? module->ptx->file : "", *slash = strrchr(file, '/');
-    snprintf(label, sizeof label, "%s %s %.80s %.80s", o->target, kinds[o->emit], slash ? slash + 1 : file,
-             o->entry ? o->entry : "");
-    rt_cache_put(module->context, key, label, blob->data, blob->bytes);
-}
-
 pxb_status pxb_translate(pxb_module *module, const pxb_translate_options *options, pxb_blob *out)
 {
+    static const xl_emit emits[] = {XL_EMIT_LLVM, XL_EMIT_ASM, XL_EMIT_OBJECT, XL_EMIT_HSACO};
     memset(out, 0, sizeof *out);
     pxb_status status = check_options(module, options);
     if (status)
         return status;
-    uint8_t key[RT_KEY_BYTES];
-    bool cached = pxb_cache_path(module->context) != NULL;
-    if (cached) {
-        make_key(module->ptx, options, key);
-        out->from_cache = rt_cache_get(module->context, key, &out->data, &out->bytes);
-        if (out->from_cache)
-            return PXB_OK;
-    }
-    double started = rt_now_ms();
-    static const xl_emit emits[] = {XL_EMIT_LLVM, XL_EMIT_ASM, XL_EMIT_OBJECT};
     xl_options o = {.target = options->target,
                     .entry = options->entry,
                     .emit = emits[options->emit],
                     .mma_model = options->mma_model,
-                    .unoptimised = options->unoptimised};
-    xl_result result = {0};
-    if (!xl_translate(module->ptx, &o, &result))
-        return report(module, options, &result);
-    rt_debug_phase(module->context, RT_DEBUG_TRANSLATE, options->target, started);
-    out->data = result.data;
-    out->bytes = result.size;
-    if (cached)
-        keep(module, options, key, out);
+                    .unoptimised = options->unoptimised,
+                    .mma_fast = options->mma_fast};
+    return rt_translate(module->context, module->ptx, &o, out, NULL);
+}
+
+pxb_status pxb_translate_mma_notes(pxb_module *module, const char *target, char *text, size_t size)
+{
+    if (rt_need(module->context, target, "the target") || rt_need(module->context, text, "the text"))
+        return PXB_BAD_ARGUMENT;
+    if (!size)
+        return rt_fail(module->context, PXB_BAD_ARGUMENT, "no room for the notes");
+    xl_mma_notes(module->ptx, target, text, size);
     return PXB_OK;
 }
 
@@ -186,6 +209,15 @@ pxb_status pxb_translate(pxb_module *module, const pxb_translate_options *option
 {
     (void)options;
     memset(out, 0, sizeof *out);
+    return rt_fail(module->context, PXB_UNSUPPORTED,
+                   "this build has no translator (it was configured with PTXBRIDGE_LLVM=OFF)");
+}
+
+pxb_status pxb_translate_mma_notes(pxb_module *module, const char *target, char *text, size_t size)
+{
+    (void)target;
+    if (text && size)
+        *text = 0;
     return rt_fail(module->context, PXB_UNSUPPORTED,
                    "this build has no translator (it was configured with PTXBRIDGE_LLVM=OFF)");
 }

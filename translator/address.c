@@ -46,7 +46,7 @@ LLVMValueRef xl_variable_address(xl_emitter *x, const ptx_variable *v, unsigned 
         break;
     default:
         *as = AS_GLOBAL;
-        p = v->owner ? local_variable(x, v) : x->variables[v->index];
+        p = x->options->host_variables ? xl_table_address(x, v) : v->owner ? local_variable(x, v) : x->variables[v->index];
     }
     if (!p) xl_fail(x, PTX_REASON_UNSUPPORTED, "variable '%s' of space %s cannot be addressed here on this target", v->name, ptx_space_name(v->space));
     return p;

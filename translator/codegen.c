@@ -26,6 +26,7 @@ static void start_backend(void)
     LLVMInitializeAMDGPUTarget();
     LLVMInitializeAMDGPUTargetMC();
     LLVMInitializeAMDGPUAsmPrinter();
+    LLVMInitializeAMDGPUAsmParser();                       /* pxl_fault ends a wave by inline assembly */
 }
 
 static double now_ms(void)
@@ -48,7 +49,8 @@ void xl_open_machine(xl_emitter *x)
         LLVMDisposeMessage(message);
         xl_fail(x, PTX_REASON_UNSUPPORTED, "this LLVM has no AMDGPU backend: %s", kept);
     }
-    x->machine = LLVMCreateTargetMachine(target, "amdgcn-amd-amdhsa", x->options->target, "", LLVMCodeGenLevelDefault,
+    LLVMCodeGenOptLevel level = x->options->trace ? LLVMCodeGenLevelLess : LLVMCodeGenLevelDefault;   /* see traced_pipeline */
+    x->machine = LLVMCreateTargetMachine(target, "amdgcn-amd-amdhsa", x->options->target, "", level,
                                          LLVMRelocPIC, LLVMCodeModelDefault);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(x->machine);
     LLVMSetModuleDataLayout(x->llvm, layout);
@@ -72,13 +74,20 @@ static const char pipeline[] =
     "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg),"
     "inline,globaldce,"
     "function<eager-inv>(infer-address-spaces,sroa<modify-cfg>,early-cse<memssa>,simplifycfg,"
-    "instcombine<max-iterations=1;no-verify-fixpoint>,correlated-propagation,loop-mssa(licm),gvn,bdce,simplifycfg,adce)";
+    "instcombine<max-iterations=1;no-verify-fixpoint>,correlated-propagation,loop-mssa(licm),gvn,dse,bdce,simplifycfg,adce)";
+
+/* Code that records (trace.c) is one long chain of small additions, in which value numbering and the scalar passes before
+ * instruction selection look back over everything: hours for a long kernel. It need not be fast. */
+static const char traced_pipeline[] =
+    "always-inline,"
+    "function<eager-inv>(sroa<modify-cfg>,early-cse,instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg),globaldce,"
+    "function<eager-inv>(infer-address-spaces,early-cse,simplifycfg,adce)";
 
 /* Returns an error's text (on the emitter's memory) or NULL. */
 static const char *optimise(xl_emitter *x, LLVMTargetMachineRef machine)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef error = LLVMRunPasses(x->llvm, pipeline, machine, options);
+    LLVMErrorRef error = LLVMRunPasses(x->llvm, x->options->trace ? traced_pipeline : pipeline, machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (!error) return NULL;
     char *text = LLVMGetErrorMessage(error);
@@ -102,6 +111,18 @@ static void write_code(xl_emitter *x, LLVMTargetMachineRef machine)
     LLVMDisposeMemoryBuffer(buffer);
 }
 
+/* The object in the result becomes the code object. */
+static void link_code(xl_emitter *x)
+{
+    char *object = x->result->data, message[400];
+    size_t size = x->result->size;
+    if (!object) return;
+    x->result->data = NULL;
+    bool linked = xl_link(x->options->target, object, size, &x->result->data, &x->result->size, message, sizeof message);
+    free(object);
+    if (!linked) xl_fail(x, PTX_REASON_UNSUPPORTED, "%s", message);
+}
+
 static void write_ir(xl_emitter *x)
 {
     char *text = LLVMPrintModuleToString(x->llvm);
@@ -119,6 +140,7 @@ void xl_generate(xl_emitter *x)
     if (!error && !x->diagnostic[0]) {
         if (x->options->emit == XL_EMIT_LLVM) write_ir(x);
         else write_code(x, machine);
+        if (x->options->emit == XL_EMIT_HSACO && !x->diagnostic[0]) link_code(x);
     }
     x->result->codegen_ms = now_ms() - start;
     if (error) xl_fail(x, PTX_REASON_UNSUPPORTED, "LLVM's passes: %s", error);

@@ -41,8 +41,14 @@ typedef struct xl_emitter {
 
     xl_function *functions;    /* parallel to module->functions; value NULL = not wanted */
     LLVMValueRef *variables;   /* parallel to module->variables */
+    LLVMValueRef table;        /* host_variables: the array pxb_variables */
+    struct xl_lines *lines;    /* lines.c; NULL without a line table */
     LLVMValueRef dynamic_lds;
     LLVMValueRef barriers;     /* LDS cells of counted barriers; NULL until one is met */
+
+    struct xl_trace *trace;    /* trace.c; NULL without a trace */
+    struct xl_dispatch *dispatch;   /* dispatch.c; NULL where the function needs none */
+    const uint8_t *hops;       /* plan.c: branches that go through the dispatcher */
 
     /* The function being lowered. */
     const ptx_function *ptx;
@@ -79,6 +85,8 @@ LLVMValueRef xl_special(xl_emitter *x, ptx_special special, unsigned bits);
 /* Declares (once) a function of the bitcode, and calls it. */
 LLVMValueRef xl_helper(xl_emitter *x, const char *name);
 LLVMValueRef xl_call_helper(xl_emitter *x, const char *name, LLVMValueRef *args, unsigned nargs);
+/* Ends the wave with a fault of the current instruction on record (pxl_fault in ptx/lib/amdgcn.c, codes in ptx/lib/fault.h). */
+void xl_fault(xl_emitter *x, uint32_t code, LLVMValueRef v_detail0, LLVMValueRef v_detail1, LLVMValueRef v_detail2);
 
 /* ------------------------------------------------------------ emitters, one file per family */
 
@@ -89,7 +97,10 @@ bool xl_lower_control(xl_emitter *x, const ptx_insn *insn, uint32_t index); /* l
 bool xl_lower_barrier(xl_emitter *x, const ptx_insn *insn);                 /* lower_barrier.c */
 bool xl_needs_barrier_cells(const ptx_function *f);
 void xl_clear_barriers(xl_emitter *x);
+void xl_leave_barriers(xl_emitter *x);
 bool xl_lower_matrix(xl_emitter *x, const ptx_insn *insn);                  /* lower_matrix.c */
+/* lower_matrix_core.c: an mma of options->mma_fast; false where the processor has nothing for it. */
+bool xl_lower_matrix_core(xl_emitter *x, const char *meaning, const isa_elem *signature, const ptx_value *values, uint32_t n);
 bool xl_lower_builtin(xl_emitter *x, const ptx_insn *insn);                 /* lower_builtin.c: vprintf, malloc, … */
 
 /* ------------------------------------------------------------ addresses (address.c) */
@@ -115,6 +126,21 @@ void xl_define_variables(xl_emitter *x);
 LLVMValueRef xl_declare_shared(xl_emitter *x, const ptx_variable *v, const char *name);
 LLVMValueRef xl_declare_variable(xl_emitter *x, const ptx_variable *v, const char *name);
 void xl_define_variable(xl_emitter *x, const ptx_variable *v, LLVMValueRef g);
+LLVMValueRef xl_table_address(xl_emitter *x, const ptx_variable *v);        /* host_variables: the address at run time */
+void xl_define_functions(xl_emitter *x);                                    /* the table pxb_functions */
+/* For tests of the comparison alone: "add_rn_f32=sub_rn_f32" lowers the first meaning as the second. NULL in every product. */
+extern const char *xl_planted_fault;
+/* trace.c: nothing without options->trace. Suspend and resume stand around calls of PTX functions and before returns. */
+void xl_trace_enter(xl_emitter *x);
+void xl_trace_suspend(xl_emitter *x);
+void xl_trace_resume(xl_emitter *x);
+void xl_trace_before(xl_emitter *x, const ptx_insn *insn);
+void xl_trace_after(xl_emitter *x, const ptx_insn *insn, uint32_t index);
+void xl_open_lines(xl_emitter *x);                                          /* lines.c */
+void xl_function_line(xl_emitter *x);
+void xl_insn_line(xl_emitter *x, const ptx_insn *insn);
+void xl_close_lines(xl_emitter *x);
+void xl_dispose_lines(xl_emitter *x);
 void xl_open_meanings(xl_emitter *x);                                       /* bitcode.c */
 void xl_link_meanings(xl_emitter *x);
 void xl_open_machine(xl_emitter *x);                                        /* codegen.c: target and data layout */

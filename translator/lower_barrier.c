@@ -5,8 +5,9 @@
  * (pxl_named_barrier in ptx/lib/amdgcn.c), zeroed at the entry of kernels that use them.
  */
 #include <string.h>
+#include "ptx/lib/fault.h"
 #include "ptx/lib/mbarrier.h"
-#include "translator/l_llvm.h"
+#include "translator/plan.h"
 
 static const char *choice(const ptx_insn *insn, const char *group) { return isa_choice(insn->form, &insn->tuple, group); }
 
@@ -33,11 +34,6 @@ static bar_operands bar_operands_of(const ptx_insn *insn)
     return o;
 }
 
-static bool is_counted_barrier(const ptx_insn *insn)
-{
-    return insn->operation && !strcmp(insn->operation, "bar") && (bar_operands_of(insn).count || !strcmp(choice(insn, "op"), "arrive"));
-}
-
 static void hardware_barrier(xl_emitter *x)
 {
     l_fence(x, LLVMAtomicOrderingRelease, "workgroup");
@@ -48,7 +44,7 @@ static void hardware_barrier(xl_emitter *x)
 static LLVMValueRef barrier_cells(xl_emitter *x)
 {
     if (x->barriers) return x->barriers;
-    LLVMTypeRef type = LLVMArrayType2(l_int(x, 32), 48);           /* 16 × arrived, 16 × generation, 16 × reduction */
+    LLVMTypeRef type = LLVMArrayType2(l_int(x, 32), PXL_CELLS);    /* what is in them: ptx/lib/fault.h */
     x->barriers = LLVMAddGlobalInAddressSpace(x->llvm, type, "pxb.barriers", AS_LDS);
     LLVMSetInitializer(x->barriers, LLVMGetUndef(type));
     LLVMSetLinkage(x->barriers, LLVMInternalLinkage);
@@ -58,26 +54,37 @@ static LLVMValueRef barrier_cells(xl_emitter *x)
 
 static void join(xl_emitter *x, const bar_operands *o, bool wait)
 {
+    if (wait && x->dispatch) { xl_wait_barrier(x, barrier_cells(x), o->id, o->count); return; }
     if (!o->count && wait) { hardware_barrier(x); return; }
-    LLVMValueRef args[4] = {barrier_cells(x), xl_read_bits(x, o->id, 32), xl_read_bits(x, o->count, 32), l_i1(x, wait)};
-    xl_call_helper(x, "pxl_named_barrier", args, 4);
+    LLVMValueRef args[6] = {barrier_cells(x), xl_read_bits(x, o->id, 32), xl_read_bits(x, o->count, 32), l_i1(x, wait),
+                            l_i32(x, x->insn->at.line), l_i32(x, x->insn->at.column)};
+    xl_call_helper(x, "pxl_named_barrier", args, 6);
+}
+
+static LLVMValueRef reduction_cell(xl_emitter *x, const bar_operands *o)
+{
+    LLVMValueRef v_id = l_and(x, xl_read_bits(x, o->id, 32), l_i32(x, 15));
+    return l_offset(x, barrier_cells(x), l_shl(x, l_add(x, v_id, l_i32(x, PXL_CELL_REDUCE)), l_i32(x, 2)));
 }
 
 /* Every thread adds 65536 + predicate, reads the sum between two barriers, and takes its own part back:
- * each thread's subtraction comes before it arrives at the next barrier, so a later sum is clean. */
+ * each thread's subtraction comes before it arrives at the next barrier, so a later sum is clean. What is needed behind a
+ * barrier is kept in memory, since the way there may lead over the dispatcher. */
 static void reduce(xl_emitter *x, const ptx_insn *insn, const bar_operands *o)
 {
-    LLVMValueRef v_id = l_and(x, xl_read_bits(x, o->id, 32), l_i32(x, 15));
-    LLVMValueRef p_cell = l_offset(x, barrier_cells(x), l_shl(x, l_add(x, v_id, l_i32(x, 32)), l_i32(x, 2)));
+    LLVMValueRef mine = xl_entry_alloca(x, l_int(x, 32)), sum = xl_entry_alloca(x, l_int(x, 32));
     LLVMValueRef v_mine = l_add(x, l_zext(x, xl_read_bits(x, o->pred, 1), 32), l_i32(x, 0x10000));
-    l_atomic_rmw(x, LLVMAtomicRMWBinOpAdd, p_cell, v_mine, LLVMAtomicOrderingMonotonic, "workgroup");
+    l_store(x, v_mine, mine);
+    l_atomic_rmw(x, LLVMAtomicRMWBinOpAdd, reduction_cell(x, o), v_mine, LLVMAtomicOrderingMonotonic, "workgroup");
     join(x, o, true);
-    LLVMValueRef v_sum = l_load(x, l_int(x, 32), p_cell);
+    LLVMValueRef v_sum = l_load(x, l_int(x, 32), reduction_cell(x, o));
     LLVMSetOrdering(v_sum, LLVMAtomicOrderingMonotonic);
     LLVMSetAlignment(v_sum, 4);
     l_scope(x, v_sum, "workgroup");
+    l_store(x, v_sum, sum);
     join(x, o, true);
-    l_atomic_rmw(x, LLVMAtomicRMWBinOpSub, p_cell, v_mine, LLVMAtomicOrderingMonotonic, "workgroup");
+    l_atomic_rmw(x, LLVMAtomicRMWBinOpSub, reduction_cell(x, o), l_load(x, l_int(x, 32), mine), LLVMAtomicOrderingMonotonic, "workgroup");
+    v_sum = l_load(x, l_int(x, 32), sum);
     LLVMValueRef v_set = l_and(x, v_sum, l_i32(x, 0xffff)), v_all = l_lshr(x, v_sum, l_i32(x, 16));
     const char *how = choice(insn, "red");
     if (!strcmp(how, "popc")) xl_write(x, o->d, v_set);
@@ -93,17 +100,26 @@ static void lower_bar(xl_emitter *x, const ptx_insn *insn)
     else join(x, &o, !strcmp(op, "sync"));
 }
 
-/* At the top of an entry that may reach counted barriers or reductions: thread 0 zeroes the cells. */
+/* At the top of an entry that may reach barriers in memory or reductions: thread 0 zeroes the cells. */
 void xl_clear_barriers(xl_emitter *x)
 {
     LLVMValueRef v_zero = xl_special(x, PTX_SR_WARPID, 32), v_lane = xl_special(x, PTX_SR_LANEID, 32);
     LLVMBasicBlockRef b_clear = l_block(x, "clear"), b_next = l_block(x, "cleared");
     l_cond_br(x, l_icmp(x, LLVMIntEQ, l_or(x, v_zero, v_lane), l_i32(x, 0)), b_clear, b_next);
     l_here(x, b_clear);
-    LLVMBuildMemSet(x->b, barrier_cells(x), l_const(x, 8, 0), l_i64(x, 192), 16);
+    LLVMBuildMemSet(x->b, barrier_cells(x), l_const(x, 8, 0), l_i64(x, 4 * PXL_CELLS), 16);
+    LLVMValueRef v_threads = l_mul(x, l_mul(x, xl_special(x, PTX_SR_NTID_X, 32), xl_special(x, PTX_SR_NTID_Y, 32)), xl_special(x, PTX_SR_NTID_Z, 32));
+    l_store(x, v_threads, l_offset_k(x, barrier_cells(x), 4 * PXL_CELL_ALIVE));
     l_br(x, b_next);
     l_here(x, b_next);
     hardware_barrier(x);
+}
+
+/* Where the threads of such an entry end: barriers wait for them no longer. */
+void xl_leave_barriers(xl_emitter *x)
+{
+    LLVMValueRef cells = barrier_cells(x);
+    xl_call_helper(x, "pxl_barrier_leave", &cells, 1);
 }
 
 bool xl_needs_barrier_cells(const ptx_function *f)
@@ -111,7 +127,7 @@ bool xl_needs_barrier_cells(const ptx_function *f)
     for (uint32_t i = 0; i < f->ninsns; i++) {
         const ptx_insn *insn = &f->insns[i];
         if (!insn->operation || strcmp(insn->operation, "bar")) continue;
-        if (is_counted_barrier(insn) || !strcmp(choice(insn, "op"), "red")) return true;
+        if (xl_is_counted_barrier(insn) || !strcmp(choice(insn, "op"), "red")) return true;
     }
     return false;
 }
@@ -132,9 +148,11 @@ static void lower_fence(xl_emitter *x, const ptx_insn *insn)
 }
 
 /* The lanes of a warp run together; what is needed is that neither compiler nor memory reorders across. */
-static void lower_bar_warp(xl_emitter *x)
+static void lower_bar_warp(xl_emitter *x, const ptx_insn *insn)
 {
+    LLVMValueRef v_mask = xl_read_bits(x, &insn->operands[0].values[0], 32);
     l_fence(x, LLVMAtomicOrderingRelease, "wavefront");
+    if (x->dispatch) xl_meet(x, NULL, &v_mask, 1, 0, 0, NULL);
     l_intrinsic0(x, "llvm.amdgcn.wave.barrier");
     l_fence(x, LLVMAtomicOrderingAcquire, "wavefront");
 }
@@ -210,12 +228,12 @@ bool xl_lower_barrier(xl_emitter *x, const ptx_insn *insn)
     const char *op = insn->operation;
     if (!strcmp(op, "bar")) lower_bar(x, insn);
     else if (!strcmp(op, "fence")) lower_fence(x, insn);
-    else if (!strcmp(op, "bar_warp")) lower_bar_warp(x);
+    else if (!strcmp(op, "bar_warp")) lower_bar_warp(x, insn);
     else if (!strcmp(op, "barrier_cluster")) lower_barrier_cluster(x, insn);
     else if (!strcmp(op, "mbarrier")) lower_mbarrier(x, insn);
     else if (!strcmp(op, "cp_async_mbarrier")) lower_cp_async_mbarrier(x, insn);
     else if (!strcmp(op, "nanosleep")) lower_nanosleep(x);
-    else if (!strcmp(op, "brkpt")) l_intrinsic0(x, "llvm.debugtrap");
+    else if (!strcmp(op, "brkpt")) xl_fault(x, PXL_FAULT_TRAP, l_i64(x, 0), l_i64(x, 0), l_i64(x, 0));
     else if (!strcmp(op, "mapa")) xl_write(x, &insn->operands[0].values[0], xl_read(x, &insn->operands[1].values[0]));
     else if (!strcmp(op, "getctarank")) xl_write(x, &insn->operands[0].values[0], l_i32(x, 0));
     /* Performance hints and launch chaining: nothing to do where every launch runs alone. */

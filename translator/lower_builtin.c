@@ -2,7 +2,14 @@
  * Their bodies are in ptx/lib/amdgcn.c.
  */
 #include <string.h>
+#include "ptx/lib/fault.h"
 #include "translator/l_llvm.h"
+
+void xl_fault(xl_emitter *x, uint32_t code, LLVMValueRef v_detail0, LLVMValueRef v_detail1, LLVMValueRef v_detail2)
+{
+    LLVMValueRef args[6] = {l_i32(x, code), l_i32(x, x->insn->at.line), l_i32(x, x->insn->at.column), v_detail0, v_detail1, v_detail2};
+    xl_call_helper(x, "pxl_fault", args, 6);
+}
 
 static LLVMValueRef argument(xl_emitter *x, const ptx_insn *insn, uint32_t i, unsigned bits)
 {
@@ -39,10 +46,13 @@ bool xl_lower_builtin(xl_emitter *x, const ptx_insn *insn)
         return true;
     }
     if (!strcmp(name, "free") && insn->nargs == 1) {
-        v = argument(x, insn, 0, 64);
-        xl_call_helper(x, "pxl_free", &v, 1);
+        LLVMValueRef args[3] = {argument(x, insn, 0, 64), l_i32(x, insn->at.line), l_i32(x, insn->at.column)};
+        xl_call_helper(x, "pxl_free", args, 3);
         return true;
     }
-    if (!strcmp(name, "__assertfail")) { l_intrinsic0(x, "llvm.trap"); return true; }
+    if ((!strcmp(name, "__assertfail") || !strcmp(name, "__assert_fail")) && insn->nargs >= 3) {
+        xl_fault(x, PXL_FAULT_ASSERT, argument(x, insn, 0, 64), argument(x, insn, 1, 64), l_zext(x, argument(x, insn, 2, 32), 64));
+        return true;
+    }
     return false;
 }

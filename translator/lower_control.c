@@ -2,7 +2,8 @@
  * AMD's backend makes the execution masks.
  */
 #include <string.h>
-#include "translator/l_llvm.h"
+#include "ptx/lib/fault.h"
+#include "translator/plan.h"
 
 static const ptx_operand *find_operand(const ptx_insn *insn, isa_operand_kind kind)
 {
@@ -14,6 +15,7 @@ static const ptx_operand *find_operand(const ptx_insn *insn, isa_operand_kind ki
 /* A guarded jump: to b_taken where the guard holds, otherwise on to the next instruction. */
 static void jump(xl_emitter *x, const ptx_insn *insn, uint32_t index, LLVMBasicBlockRef b_taken)
 {
+    if (x->dispatch && x->hops[index]) b_taken = xl_hop(x, b_taken);
     if (!insn->guarded) { l_br(x, b_taken); return; }
     LLVMBasicBlockRef b_next = x->blocks[index + 1];
     if (!b_next) b_next = l_block(x, "");
@@ -41,8 +43,13 @@ static void lower_brx(xl_emitter *x, const ptx_insn *insn, uint32_t index)
         l_here(x, b_do);
     }
     LLVMValueRef v_index = xl_read_bits(x, &insn->operands[0].values[0], 32);
-    LLVMValueRef v_switch = LLVMBuildSwitch(x->b, v_index, x->blocks[list->targets[0]], list->count);
-    for (uint32_t i = 1; i < list->count; i++) LLVMAddCase(v_switch, l_i32(x, i), x->blocks[list->targets[i]]);
+    bool hops = x->dispatch && x->hops[index];
+    LLVMBasicBlockRef b_first = x->blocks[list->targets[0]];
+    LLVMValueRef v_switch = LLVMBuildSwitch(x->b, v_index, hops ? xl_hop(x, b_first) : b_first, list->count);
+    for (uint32_t i = 1; i < list->count; i++) {
+        LLVMBasicBlockRef b_target = x->blocks[list->targets[i]];
+        LLVMAddCase(v_switch, l_i32(x, i), hops ? xl_hop(x, b_target) : b_target);
+    }
     if (b_next) l_here(x, b_next);
 }
 
@@ -86,7 +93,9 @@ static void emit_call(xl_emitter *x, const ptx_insn *insn, const ptx_prototype *
         xl_fail(x, PTX_REASON_MALFORMED, "the call's parameters do not match the function's");
     LLVMValueRef *args = xl_alloc(x, (insn->nargs + 1u) * sizeof *args);
     for (uint32_t i = 0; i < insn->nargs; i++) args[i] = call_argument(x, &insn->args[i], p->params[i]);
+    xl_trace_suspend(x);
     LLVMValueRef v = LLVMBuildCall2(x->b, type, callee, args, insn->nargs, "");
+    xl_trace_resume(x);
     bool structure = may_exit || p->nreturns > 1;
     for (uint32_t i = 0; i < p->nreturns; i++)
         store_result(x, &insn->returns[i], structure ? l_extract(x, v, i + may_exit) : v);
@@ -150,7 +159,7 @@ static void lower_trap(xl_emitter *x, const ptx_insn *insn)
         l_cond_br(x, xl_guard(x, insn), b_do, b_next);
         l_here(x, b_do);
     }
-    l_intrinsic0(x, "llvm.trap");
+    xl_fault(x, PXL_FAULT_TRAP, l_i64(x, 0), l_i64(x, 0), l_i64(x, 0));
     if (!b_next) return;                                /* execution may go on in IR; the hardware does not */
     l_br(x, b_next);
     l_here(x, b_next);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "translator/l_llvm.h"
+#include "translator/plan.h"
 
 /* ------------------------------------------------------------ signatures */
 
@@ -127,9 +128,11 @@ void xl_declare_functions(xl_emitter *x)
     for (uint32_t i = 0; i < m->nfunctions; i++) {
         const ptx_function *f = m->functions[i];
         x->functions[i].ptx = f;
-        if (f->is_entry && (!x->options->entry ? !f->broken : !strcmp(f->name, x->options->entry))) mark(m, f, wanted);
+        bool left_out = x->options->left_out && x->options->left_out[i];
+        if (f->is_entry && (!x->options->entry ? !f->broken && !left_out : !strcmp(f->name, x->options->entry))) mark(m, f, wanted);
+        if (!f->is_entry && !f->broken && !left_out && x->options->function_table) mark(m, f, wanted);
     }
-    for (uint32_t i = 0; i < m->nvariables; i++)          /* functions whose address an initialiser holds */
+    for (uint32_t i = 0; i < m->nvariables && !x->options->host_variables; i++)   /* functions whose address an initialiser holds */
         for (uint32_t k = 0; k < m->variables[i]->nrelocations; k++)
             if (m->variables[i]->relocations[k].function) mark(m, m->variables[i]->relocations[k].function, wanted);
     find_exiting(x, wanted);
@@ -190,7 +193,7 @@ static void declare_locals(xl_emitter *x)
         snprintf(name, sizeof name, "%s.%s", x->ptx->name, v->name);
         if (v->space == PTX_SPACE_SHARED) {
             x->locals[i] = xl_declare_shared(x, v, name);
-        } else if (v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST) {
+        } else if ((v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST) && !x->options->host_variables) {
             x->locals[i] = xl_declare_variable(x, v, name);
             xl_define_variable(x, v, x->locals[i]);
         }
@@ -224,10 +227,13 @@ static void lower_insn(xl_emitter *x, uint32_t index)
 {
     const ptx_insn *insn = &x->ptx->insns[index];
     x->insn = insn;
+    xl_insn_line(x, insn);
+    xl_trace_before(x, insn);
     if (!insn->form) xl_fail(x, PTX_REASON_MALFORMED, "an instruction that could not be parsed");
     if (insn->meaning) xl_lower_meaning(x, insn);
     else if (!insn->operation || !lower_operation(x, insn, index))
         xl_fail(x, PTX_REASON_UNSUPPORTED, "instruction '%s' is not lowered for AMD targets", insn->form->pattern);
+    xl_trace_after(x, insn, index);
 }
 
 static void lower_body(xl_emitter *x)
@@ -249,10 +255,12 @@ static void lower_body(xl_emitter *x)
     if (l_open(x)) l_br(x, x->b_return);                   /* a body may end without ret */
 }
 
-static void lower_return(xl_emitter *x, const xl_function *f)
+static void lower_return(xl_emitter *x, const xl_function *f, bool cells)
 {
     const ptx_prototype *p = &x->ptx->prototype;
-    l_here(x, x->b_return);
+    l_here(x, x->dispatch ? xl_end_dispatch(x) : x->b_return);
+    if (cells && !x->dispatch) xl_leave_barriers(x);
+    xl_trace_suspend(x);
     if (x->ptx->is_entry || (!f->may_exit && !p->nreturns)) { LLVMBuildRetVoid(x->b); return; }
     if (!f->may_exit && p->nreturns == 1) { LLVMBuildRet(x->b, l_load(x, xl_param_type(x, p->returns[0]), x->returns[0])); return; }
     LLVMValueRef v = LLVMGetUndef(xl_result_type(x, p, f->may_exit));
@@ -276,6 +284,7 @@ void xl_lower_function(xl_emitter *x, xl_function *f)
     x->ptx = f->ptx;
     x->fn = f->value;
     x->insn = NULL;
+    xl_function_line(x);
     x->registers = xl_alloc(x, (size_t)(f->ptx->nregisters + 1) * sizeof *x->registers);
     x->locals = xl_alloc(x, (size_t)(f->ptx->nvariables + 1) * sizeof *x->locals);
     x->params = xl_alloc(x, (size_t)(f->ptx->prototype.nparams + 1) * sizeof *x->params);
@@ -286,12 +295,18 @@ void xl_lower_function(xl_emitter *x, xl_function *f)
     declare_registers(x);
     declare_params(x, f);
     declare_locals(x);
+    xl_trace_enter(x);
     LLVMBasicBlockRef b_body = l_block(x, "body");
     x->b_return = l_block(x, "return");
     l_br(x, b_body);
     l_here(x, b_body);
-    if (f->ptx->is_entry && reaches_counted_barrier(x)) xl_clear_barriers(x);
+    xl_plan plan = xl_make_plan(x, f->ptx);
+    bool cells = f->ptx->is_entry && (reaches_counted_barrier(x) || plan.dispatch);
+    if (cells) xl_clear_barriers(x);
+    x->dispatch = NULL;
+    x->hops = plan.hops;
+    if (plan.dispatch) xl_open_dispatch(x);
     make_blocks(x);
     lower_body(x);
-    lower_return(x, f);
+    lower_return(x, f, cells);
 }

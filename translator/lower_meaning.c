@@ -7,7 +7,8 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include "translator/l_llvm.h"
+#include "ptx/lib/texture.h"
+#include "translator/plan.h"
 
 static bool needs_branch(const ptx_insn *insn, const isa_elem *signature, uint32_t n)
 {
@@ -44,20 +45,87 @@ static void write_result(xl_emitter *x, const ptx_value *value, LLVMValueRef v, 
     }
 }
 
-/* Temporaries live in the entry block, where mem2reg can remove them. */
-static LLVMValueRef entry_alloca(xl_emitter *x, LLVMTypeRef type)
+/* ------------------------------------------------------------ textures and surfaces: what is tested before the meaning */
+
+/* The handle of a texture variable is what the variable holds. */
+static LLVMValueRef handle_bits(xl_emitter *x, const ptx_value *value)
 {
-    LLVMBasicBlockRef b_now = LLVMGetInsertBlock(x->b), b_entry = LLVMGetEntryBasicBlock(x->fn);
-    LLVMPositionBuilderBefore(x->b, LLVMGetFirstInstruction(b_entry));
-    LLVMValueRef v = l_alloca(x, type);
-    l_here(x, b_now);
+    if (value->kind != PTX_VALUE_VARIABLE) return xl_read_bits(x, value, 64);
+    unsigned as;
+    LLVMValueRef v = l_load(x, l_int(x, 64), xl_variable_address(x, value->variable, &as));
+    LLVMSetAlignment(v, 8);
     return v;
+}
+
+/* Where the operands of an instruction hold the handle; n when it takes none. */
+static uint32_t handle_place(const ptx_insn *insn, const isa_elem *signature, uint32_t n)
+{
+    bool takes = false;
+    for (uint32_t i = 0; i < insn->form->noperands; i++) takes |= insn->form->operands[i].kind == ISA_OPERAND_TEXTURE;
+    for (uint32_t i = 0; i < n && takes; i++)
+        if (signature[i].role == ISA_ROLE_SRC) return i;      /* the first source */
+    return n;
+}
+
+typedef struct surface_geometry { const char *name; pxl_geometry geometry; uint32_t dims; } surface_geometry;
+static const surface_geometry geometries[] = {{"1d", PXL_1D, 1}, {"2d", PXL_2D, 2}, {"3d", PXL_3D, 3}, {"a1d", PXL_A1D, 1}, {"a2d", PXL_A2D, 2}};
+
+/* The coordinates follow the handle; a layer comes first. */
+static void check_surface(xl_emitter *x, const ptx_insn *insn, const ptx_value *values, uint32_t handle, const surface_geometry *g)
+{
+    const char *vec = isa_choice(insn->form, &insn->tuple, "vec"), *type = isa_choice(insn->form, &insn->tuple, "t");
+    bool layered = g->geometry == PXL_A1D || g->geometry == PXL_A2D;
+    uint32_t at_x = handle + 1 + layered, at_y = g->dims > 1 ? at_x + 1 : at_x, at_z = layered ? handle + 1 : g->dims > 2 ? at_x + 2 : at_x;
+    uint32_t bytes = ptx_type_bytes(ptx_type_from_name(type, (uint32_t)strlen(type))) * (vec ? (uint32_t)(vec[1] - '0') : 1);
+    if (isa_choice(insn->form, &insn->tuple, "p"))        /* x counts samples; those of sust.p are texels */
+        bytes = 0x80000000u | (strcmp(insn->form->mnemonic, "sust") ? bytes : 0);
+    LLVMValueRef args[8] = {handle_bits(x, &values[handle]), l_i32(x, g->geometry), xl_read_bits(x, &values[at_x], 32),
+                            xl_read_bits(x, &values[at_y], 32), xl_read_bits(x, &values[at_z], 32), l_i32(x, bytes),
+                            l_i32(x, insn->at.line), l_i32(x, insn->at.column)};
+    xl_call_helper(x, "pxl_check_surface", args, 8);
+}
+
+static void check_handle(xl_emitter *x, const ptx_insn *insn, const ptx_value *values, uint32_t handle)
+{
+    LLVMValueRef args[3] = {handle_bits(x, &values[handle]), l_i32(x, insn->at.line), l_i32(x, insn->at.column)};
+    xl_call_helper(x, "pxl_check_handle", args, 3);
+    const char *clamp = isa_choice(insn->form, &insn->tuple, "clamp");
+    if (!clamp || strcmp(clamp, "trap") || !isa_choice(insn->form, &insn->tuple, "t")) return;
+    for (size_t k = 0; k < sizeof geometries / sizeof *geometries; k++)
+        if (isa_choice(insn->form, &insn->tuple, geometries[k].name)) check_surface(x, insn, values, handle, &geometries[k]);
+}
+
+const char *xl_planted_fault;
+
+/* The name of the function for a meaning; see xl_planted_fault. */
+static const char *function_of(uint32_t meaning)
+{
+    const char *name = isa_meaning_names[meaning];
+    size_t n = strlen(name);
+    bool planted = xl_planted_fault && !strncmp(xl_planted_fault, name, n) && xl_planted_fault[n] == '=';
+    return planted ? xl_planted_fault + n + 1 : name;
+}
+
+/* Among the arguments of a collective that names its lanes, the mask: the last source. */
+static unsigned mask_place(const isa_elem *signature, uint32_t n)
+{
+    unsigned place = 0, at = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (signature[i].role == ISA_ROLE_SRC) place = at;
+        at++;                                              /* results come first: as pointers, or counted off by the caller */
+    }
+    return place;
 }
 
 static void call_meaning(xl_emitter *x, const ptx_insn *insn, const isa_elem *signature, const ptx_value *values, uint32_t n, LLVMValueRef v_guard)
 {
     char name[160];
-    snprintf(name, sizeof name, "pxl_%s", isa_meaning_names[insn->meaning]);
+    bool meets = x->dispatch && xl_is_collective(insn), named = meets && !strcmp(insn->form->family, "warp") && !strstr(insn->form->pattern, ".aligned");
+    if (meets && !named) xl_rendezvous(x, NULL);           /* .aligned: the whole warp comes here */
+    if (x->options->mma_fast && xl_lower_matrix_core(x, isa_meaning_names[insn->meaning], signature, values, n)) return;
+    snprintf(name, sizeof name, "pxl_%s", function_of(insn->meaning));
+    uint32_t handle = handle_place(insn, signature, n);
+    if (handle < n) check_handle(x, insn, values, handle);
     LLVMValueRef fn = xl_helper(x, name);
     LLVMTypeRef type = LLVMGlobalGetValueType(fn), result = LLVMGetReturnType(type);
     LLVMTypeRef wanted[ISA_MAX_ELEMS];
@@ -66,22 +134,34 @@ static void call_meaning(xl_emitter *x, const ptx_insn *insn, const isa_elem *si
     if (nwanted > ISA_MAX_ELEMS) xl_fail(x, PTX_REASON_UNSUPPORTED, "internal: '%s' has too many parameters", name);
     LLVMGetParamTypes(type, wanted);
 
+    bool asks = !strcmp(insn->form->mnemonic, "istypep");            /* any number may be asked about */
     bool pointers = LLVMGetTypeKind(result) == LLVMVoidTypeKind;      /* several results: leading out-pointers */
     for (uint32_t i = 0; i < n && pointers; i++)
-        if (signature[i].role == ISA_ROLE_DST) args[nargs++] = entry_alloca(x, xl_element_type(x, signature[i].type));
+        if (signature[i].role == ISA_ROLE_DST) args[nargs++] = xl_entry_alloca(x, xl_element_type(x, signature[i].type));
     for (uint32_t i = 0; i < n; i++)
         if (signature[i].role != ISA_ROLE_DST && nargs < nwanted) {
-            args[nargs] = argument(x, &values[i], wanted[nargs]);
+            args[nargs] = i == handle ? handle_bits(x, &values[i]) : argument(x, &values[i], wanted[nargs]);
+            if (asks && signature[i].role == ISA_ROLE_SRC) args[nargs] = xl_call_helper(x, "pxl_known_handle", &args[nargs], 1);
             nargs++;
         }
     if (nargs != nwanted) xl_fail(x, PTX_REASON_UNSUPPORTED, "internal: '%s' takes %u values, the instruction gives %u", name, nwanted, nargs);
-    LLVMValueRef v = LLVMBuildCall2(x->b, type, fn, args, nargs, "");
+    LLVMValueRef v = NULL, met[ISA_MAX_ELEMS];
+    unsigned nresults = 0;
+    for (uint32_t i = 0; i < n; i++) nresults += signature[i].role == ISA_ROLE_DST;
+    if (named) {
+        unsigned npointers = pointers ? nresults : 0;
+        xl_meet(x, fn, args, nargs, npointers, mask_place(signature, n) - (pointers ? 0 : nresults), met);
+        v = met[0];
+    } else {
+        v = LLVMBuildCall2(x->b, type, fn, args, nargs, "");
+    }
 
     unsigned k = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (signature[i].role != ISA_ROLE_DST) continue;
         LLVMValueRef v_one = v;
-        if (pointers) v_one = l_load(x, xl_element_type(x, signature[i].type), args[k]);
+        if (pointers && named) v_one = met[k];
+        else if (pointers) v_one = l_load(x, xl_element_type(x, signature[i].type), args[k]);
         else if (LLVMGetTypeKind(result) == LLVMVectorTypeKind) v_one = l_element(x, v, k);
         write_result(x, &values[i], v_one, v_guard);
         k++;

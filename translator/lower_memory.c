@@ -122,9 +122,12 @@ static LLVMValueRef inside(xl_emitter *x, LLVMValueRef v_address, LLVMValueRef p
 static LLVMValueRef in_constants(xl_emitter *x, LLVMValueRef v_address)
 {
     LLVMValueRef v = l_i1(x, false);
-    for (uint32_t i = 0; i < x->module->nvariables; i++)
-        if (x->variables[i] && x->module->variables[i]->space == PTX_SPACE_CONST)
-            v = l_or(x, v, inside(x, v_address, x->variables[i], AS_GLOBAL, x->module->variables[i]->size));
+    for (uint32_t i = 0; i < x->module->nvariables; i++) {
+        const ptx_variable *c = x->module->variables[i];
+        if (c->space != PTX_SPACE_CONST) continue;
+        unsigned as;
+        v = l_or(x, v, inside(x, v_address, xl_variable_address(x, c, &as), AS_GLOBAL, c->size));
+    }
     return v;
 }
 

@@ -22,6 +22,7 @@ void xl_fail(xl_emitter *x, ptx_reason reason, const char *format, ...)
     vsnprintf(x->result->message, sizeof x->result->message, format, args);
     va_end(args);
     x->result->reason = reason;
+    x->result->in = x->ptx;
     if (x->insn) x->result->at = x->insn->at;
     else if (x->ptx) x->result->at = x->ptx->at;
     longjmp(x->fail, 1);
@@ -93,10 +94,12 @@ static void lower_module(xl_emitter *x)
     x->variables = xl_alloc(x, (x->module->nvariables + 1u) * sizeof *x->variables);
     module_flags(x);
     xl_open_machine(x);
+    xl_open_lines(x);
     xl_open_meanings(x);
     xl_declare_variables(x);
     xl_declare_functions(x);
     xl_define_variables(x);
+    if (x->options->function_table) xl_define_functions(x);
     for (uint32_t i = 0; i < x->module->nfunctions; i++) {
         if (!x->functions[i].value) continue;
         const ptx_function *f = x->functions[i].ptx;
@@ -108,6 +111,7 @@ static void lower_module(xl_emitter *x)
     }
     x->insn = NULL;
     x->ptx = NULL;
+    xl_close_lines(x);
     if (!x->options->unoptimised) xl_link_meanings(x);
     verify(x);
 }
@@ -115,6 +119,7 @@ static void lower_module(xl_emitter *x)
 static void dispose(xl_emitter *x)
 {
     if (x->meanings) LLVMDisposeModule(x->meanings);
+    xl_dispose_lines(x);
     if (x->b) LLVMDisposeBuilder(x->b);
     if (x->llvm) LLVMDisposeModule(x->llvm);
     if (x->machine) LLVMDisposeTargetMachine(x->machine);

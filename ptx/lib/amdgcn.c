@@ -3,14 +3,16 @@
  * (vprintf, malloc, free; CUDA C++ Programming Guide, "Formatted Output" and "Dynamic
  * Global Memory Allocation").
  *
- * The host gives them memory through two 8-byte globals that it sets by name before a
- * launch: pxb_printf_buffer and pxb_heap. While a global is null, vprintf returns 0 and
- * malloc returns NULL, as CUDA does when its buffer or heap is used up.
+ * The host gives them memory through 8-byte globals that it sets by name before a
+ * launch: pxb_printf_buffer, pxb_heap, pxb_fault_record and pxb_textures (layouts in fault.h). While one is null, vprintf
+ * returns 0, malloc returns NULL as CUDA does when its heap is used up, a fault is s_trap, and no handle is valid.
  */
 #if defined(__AMDGCN__)
 
+#include "ptx/lib/fault.h"
 #include "ptx/lib/lane.h"
 #include "ptx/lib/mbarrier.h"
+#include "ptx/lib/texture.h"
 #include "ptx/lib/wmma_layout.h"
 
 #define PXL_EXPORT __attribute__((visibility("hidden")))
@@ -20,40 +22,107 @@ PXL_EXPORT uint32_t pxl_lane_id(void) { return lane_id(); }
 PXL_EXPORT uint32_t pxl_lane_read(uint32_t x, uint32_t from) { return lane_read(x, from); }
 PXL_EXPORT uint32_t pxl_lane_ballot(bool p) { return lane_ballot(p); }
 
-/* ------------------------------------------------------------ vprintf
- *
- * Buffer: u64 capacity in bytes, u64 bytes used, then records of u64 words:
- * [words in the record] [address of the format] [one word per conversion].
- */
-typedef struct { uint64_t capacity, used; uint64_t words[]; } pxl_print_buffer;
-GLOBAL uint64_t pxb_printf_buffer __attribute__((visibility("protected")));
+/* ------------------------------------------------------------ faults */
 
-/* One conversion at f (just after `%`): its size in the argument list, 0 for `%%`; *end is after it. */
-static uint32_t conversion_size(const char *f, const char **end)
+#define HOST_SETS GLOBAL uint64_t __attribute__((visibility("protected")))
+HOST_SETS pxb_fault_record;
+
+/* Records the first fault and ends the wave. The end is inline assembly, because a builtin would tell LLVM that this never
+ * returns, and blocks without an end make the control flow of divergent lanes worse. */
+PXL_EXPORT __attribute__((noinline, cold)) void pxl_fault(uint32_t code, uint32_t line, uint32_t column, uint64_t detail0, uint64_t detail1, uint64_t detail2)
 {
-    uint32_t longs = 0;
-    for (;; f++) {
-        char c = *f;
-        if (c == 'l' || c == 'j' || c == 'z' || c == 't') { longs++; continue; }
-        if (c == 'h' || c == '-' || c == '+' || c == ' ' || c == '#' || c == '.' || (c >= '0' && c <= '9')) continue;
-        *end = c ? f + 1 : f;
-        switch (c) {
-        case 'd': case 'i': case 'u': case 'x': case 'X': case 'o': case 'c': return longs ? 8 : 4;
-        case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case 'a': case 'A': case 's': case 'p': return 8;
-        default: return 0;
-        }
+    GLOBAL pxl_fault_record *r = (GLOBAL pxl_fault_record *)pxb_fault_record;
+    uint32_t free = 0;
+    if (!r) __asm__ volatile("s_trap 2");
+    else if (__scoped_atomic_compare_exchange_n(&r->taken, &free, 1u, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED, __MEMORY_SCOPE_SYSTEM)) {
+        r->code = code;
+        r->line = line;
+        r->column = column;
+        r->block[0] = __builtin_amdgcn_workgroup_id_x();
+        r->block[1] = __builtin_amdgcn_workgroup_id_y();
+        r->block[2] = __builtin_amdgcn_workgroup_id_z();
+        r->thread[0] = __builtin_amdgcn_workitem_id_x();
+        r->thread[1] = __builtin_amdgcn_workitem_id_y();
+        r->thread[2] = __builtin_amdgcn_workitem_id_z();
+        r->detail[0] = detail0;
+        r->detail[1] = detail1;
+        r->detail[2] = detail2;
+        __scoped_atomic_thread_fence(__ATOMIC_RELEASE, __MEMORY_SCOPE_SYSTEM);
     }
+    __asm__ volatile("s_endpgm" ::: "memory");
 }
 
-static uint32_t count_conversions(const char *f)
+/* ------------------------------------------------------------ textures and surfaces */
+
+HOST_SETS pxb_textures;
+
+static bool handle_exists(uint64_t handle)
 {
-    uint32_t n = 0;
-    while (*f)
-        if (*f++ == '%') {
-            const char *end;
-            if (conversion_size(f, &end)) n++;
-            f = end;
+    const GLOBAL pxl_texture_slots *slots = (const GLOBAL pxl_texture_slots *)pxb_textures;
+    if (!slots) return false;
+    uint64_t offset = handle - slots->base;
+    return offset < slots->count * PXL_SLOT_BYTES && offset % PXL_SLOT_BYTES == 0 && ((const GLOBAL pxl_texture *)handle)->magic == PXL_TEXTURE_MAGIC;
+}
+
+/* What a texture or surface instruction needs before its meaning may read the descriptor. */
+PXL_EXPORT void pxl_check_handle(uint64_t handle, uint32_t line, uint32_t column)
+{
+    if (!handle_exists(handle)) pxl_fault(PXL_FAULT_HANDLE, line, column, handle, 0, 0);
+}
+
+/* What istypep may read through: the handle, or 0 when there is none. */
+PXL_EXPORT uint64_t pxl_known_handle(uint64_t handle) { return handle_exists(handle) ? handle : 0; }
+
+/* suld, sust and sured with .trap: an access outside is a fault (PTX ISA, "suld"). bytes: 0 for a texel; with its highest bit x counts
+ * accesses, not bytes. */
+PXL_EXPORT void pxl_check_surface(uint64_t handle, uint32_t geometry, uint32_t x, uint32_t y, uint32_t z, uint32_t bytes, uint32_t line, uint32_t column)
+{
+    const GLOBAL pxl_texture *t = (const GLOBAL pxl_texture *)handle;
+    const uint32_t given = bytes & 0x7fffffffu, size = given ? given : pxl_texel_bytes(t->format, t->channels);
+    if (!pxl_surface_contains(t, (pxl_geometry)geometry, (int64_t)(int32_t)x * (bytes >> 31 ? size : 1), y, z, size))
+        pxl_fault(PXL_FAULT_SURFACE, line, column, handle, x | (uint64_t)size << 32, 0);
+}
+
+/* ------------------------------------------------------------ vprintf */
+
+HOST_SETS pxb_printf_buffer;
+
+/* The next argument that the format at *f asks for: its size in the argument list (4 or 8), 0 when there is no more.
+ * *inside: within a conversion, whose `*` have been taken. */
+static uint32_t next_argument(const char **at, bool *inside)
+{
+    const char *f = *at;
+    uint32_t longs = 0, size = 0;
+    for (;; f++) {
+        char c = *f;
+        if (!c) break;
+        if (!*inside) {
+            *inside = c == '%';
+            continue;
         }
+        if (c == '*') { size = 4; f++; break; }
+        if (c == 'l' || c == 'j' || c == 'z' || c == 't') { longs++; continue; }
+        if (c == 'h' || c == 'L' || c == '-' || c == '+' || c == ' ' || c == '#' || c == '.' || (c >= '0' && c <= '9')) continue;
+        *inside = false;
+        longs = longs ? 8 : 4;
+        switch (c) {
+        case 'd': case 'i': case 'u': case 'x': case 'X': case 'o': size = longs; break;
+        case 'c': size = 4; break;
+        case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case 'a': case 'A': case 's': case 'p': size = 8; break;
+        default: break;
+        }
+        longs = 0;
+        if (size) { f++; break; }
+    }
+    *at = f;
+    return size;
+}
+
+static uint32_t count_arguments(const char *f)
+{
+    bool inside = false;
+    uint32_t n = 0;
+    while (next_argument(&f, &inside)) n++;
     return n;
 }
 
@@ -63,40 +132,38 @@ PXL_EXPORT __attribute__((noinline)) uint32_t pxl_vprintf(const char *format, co
 {
     GLOBAL pxl_print_buffer *buffer = (GLOBAL pxl_print_buffer *)pxb_printf_buffer;
     if (!buffer) return 0;
-    uint32_t n = count_conversions(format);
-    uint64_t bytes = (uint64_t)(n + 2) * 8;
+    uint32_t n = count_arguments(format);
+    uint64_t bytes = sizeof(pxl_print_record) + (uint64_t)n * 8;
     uint64_t at = __scoped_atomic_fetch_add(&buffer->used, bytes, __ATOMIC_RELAXED, __MEMORY_SCOPE_SYSTEM);
     if (at + bytes > buffer->capacity) return (uint32_t)-1;
-    GLOBAL uint64_t *word = &buffer->words[at / 8];
-    *word++ = n + 2;
-    *word++ = (uint64_t)(uintptr_t)format;
+    GLOBAL pxl_print_record *r = (GLOBAL pxl_print_record *)&buffer->words[at / 8];
+    r->words = bytes / 8;
+    r->format = (uint64_t)(uintptr_t)format;
+    r->block[0] = __builtin_amdgcn_workgroup_id_x();
+    r->block[1] = __builtin_amdgcn_workgroup_id_y();
+    r->block[2] = __builtin_amdgcn_workgroup_id_z();
     uint32_t offset = 0;
-    while (*format)
-        if (*format++ == '%') {
-            uint32_t size = conversion_size(format, &format);
-            if (!size) continue;
-            offset = (offset + size - 1) & ~(size - 1);
-            *word++ = load_argument(arguments + offset, size);
-            offset += size;
-        }
-    return n;
+    bool inside = false;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t size = next_argument(&format, &inside);
+        offset = (offset + size - 1) & ~(size - 1);
+        r->arguments[i] = load_argument(arguments + offset, size);
+        offset += size;
+    }
+    return 0;
 }
 
-/* ------------------------------------------------------------ malloc, free
- *
- * Heap: u64 size of what follows the header, u64 bytes handed out, one free list per
- * power of two. A block starts with its class in 16 bytes. A list's head is an offset
- * with a counter in the upper 24 bits, so that a block which left and came back between
- * a read and the exchange is noticed.
- */
-typedef struct { uint64_t size, used; uint64_t free[40]; char data[]; } pxl_heap;
-GLOBAL uint64_t pxb_heap __attribute__((visibility("protected")));
+/* ------------------------------------------------------------ malloc, free */
+
+HOST_SETS pxb_heap;
 #define OFFSET_MASK ((1ull << 40) - 1)
 
 static uint64_t take_free(GLOBAL pxl_heap *heap, uint32_t size_class)
 {
     uint64_t head = __scoped_atomic_load_n(&heap->free[size_class], __ATOMIC_ACQUIRE, __MEMORY_SCOPE_DEVICE);
     while (head & OFFSET_MASK) {
+        /* The lists run through memory that a kernel may have written after its free. */
+        if ((head & OFFSET_MASK) > heap->size - 16) return 0;
         uint64_t next = *(volatile GLOBAL uint64_t *)(heap->data + (head & OFFSET_MASK));
         uint64_t desired = (next & OFFSET_MASK) | ((head & ~OFFSET_MASK) + OFFSET_MASK + 1);
         if (__scoped_atomic_compare_exchange_n(&heap->free[size_class], &head, desired, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_DEVICE))
@@ -116,18 +183,24 @@ PXL_EXPORT __attribute__((noinline)) uint64_t pxl_malloc(uint64_t size)
         uint64_t old = __scoped_atomic_fetch_add(&heap->used, bytes, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
         if (old + bytes > heap->size) return 0;
         at = old + 16;
-        *(GLOBAL uint64_t *)(heap->data + at - 16) = size_class;
     }
+    *(GLOBAL uint64_t *)(heap->data + at - 16) = PXL_HEAP_MAGIC | size_class;
     return (uint64_t)(uintptr_t)(heap->data + at);
 }
 
-PXL_EXPORT __attribute__((noinline)) void pxl_free(uint64_t address)
+PXL_EXPORT __attribute__((noinline)) void pxl_free(uint64_t address, uint32_t line, uint32_t column)
 {
     GLOBAL pxl_heap *heap = (GLOBAL pxl_heap *)pxb_heap;
-    if (!heap || !address) return;
-    uint64_t at = address - (uint64_t)(uintptr_t)heap->data;
-    uint64_t size_class = *(GLOBAL uint64_t *)(heap->data + at - 16);
-    if (size_class >= 40) return;
+    if (!address) return;
+    uint64_t at = heap ? address - (uint64_t)(uintptr_t)heap->data : 0, size_class = 0;
+    if (heap && at >= 16 && at < heap->size && at % 16 == 0) {
+        size_class = *(GLOBAL uint64_t *)(heap->data + at - 16) ^ PXL_HEAP_MAGIC;
+        if (size_class < 40) *(GLOBAL uint64_t *)(heap->data + at - 16) = 0;
+    }
+    if (size_class - 4 >= 36) {
+        pxl_fault(PXL_FAULT_FREE, line, column, address, 0, 0);
+        return;
+    }
     uint64_t head = __scoped_atomic_load_n(&heap->free[size_class], __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
     do *(volatile GLOBAL uint64_t *)(heap->data + at) = head & OFFSET_MASK;
     while (!__scoped_atomic_compare_exchange_n(&heap->free[size_class], &head, at | (head & ~OFFSET_MASK), false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE));
@@ -137,19 +210,67 @@ PXL_EXPORT __attribute__((noinline)) void pxl_free(uint64_t address)
 
 #define LDS __attribute__((address_space(3)))
 
-/* cells: 16 counts of arrived threads, then 16 generations. The last to arrive starts the next generation;
- * it does so before anybody waits, because lanes of its own wave may be among those who wait. */
-PXL_EXPORT __attribute__((noinline)) void pxl_named_barrier(LDS uint32_t *cells, uint32_t id, uint32_t count, bool wait)
+/* Barriers in memory: cells 0 to 15 are the barriers, each 7 bits of generation, one that says that it has no count, 12 of
+ * waiting threads and 12 of arrived ones in one word, so that one exchange completes a barrier; the cell PXL_CELL_ALIVE counts the
+ * threads that have not ended. A barrier without a count is one that all of them join. */
+enum { CELL_COUNT = 0xfff, CELL_WAITER = 0x1000, CELL_ALL = 0x1000000, CELL_GENERATION = 25 };
+
+static uint32_t cell_load(const LDS uint32_t *cell) { return __scoped_atomic_load_n(cell, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_WRKGRP); }
+
+static bool cell_exchange(LDS uint32_t *cell, uint32_t *old, uint32_t desired)
 {
-    LDS uint32_t *arrived = &cells[id & 15], *generation = &cells[16 + (id & 15)];
-    uint32_t before = __scoped_atomic_load_n(generation, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
-    uint32_t old = __scoped_atomic_fetch_add(arrived, 1u, __ATOMIC_ACQ_REL, __MEMORY_SCOPE_WRKGRP);
-    if (old + 1 == count) {
-        __scoped_atomic_store_n(arrived, 0u, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
-        __scoped_atomic_fetch_add(generation, 1u, __ATOMIC_RELEASE, __MEMORY_SCOPE_WRKGRP);
+    return __scoped_atomic_compare_exchange_n(cell, old, desired, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_WRKGRP);
+}
+
+static uint32_t next_generation(uint32_t cell) { return ((cell >> CELL_GENERATION) + 1) << CELL_GENERATION; }
+
+/* Arrives; gives the generation that arrived, for pxl_barrier_poll. */
+PXL_EXPORT __attribute__((noinline)) uint32_t pxl_barrier_arrive(LDS uint32_t *cells, uint32_t id, uint32_t count, bool wait)
+{
+    LDS uint32_t *cell = &cells[id & 15];
+    uint32_t old = cell_load(cell), desired;
+    do {
+        uint32_t all = count ? count : cell_load(&cells[PXL_CELL_ALIVE]);
+        desired = (old & CELL_COUNT) + 1 >= all ? next_generation(old) : (old + 1 + (wait ? CELL_WAITER : 0)) | (count ? 0 : CELL_ALL);
+    } while (!cell_exchange(cell, &old, desired));
+    return old >> CELL_GENERATION;
+}
+
+/* Does every thread that has not ended wait at a barrier that cannot complete? Two equal looks make one moment of 16 words. */
+static bool all_wait(LDS uint32_t *cells)
+{
+    uint32_t alive = cell_load(&cells[PXL_CELL_ALIVE]), waiting = 0, first = 0, second = 0;
+    for (uint32_t i = 0; i < 16; i++) {
+        uint32_t cell = cell_load(&cells[i]);
+        first = first * 31 + cell;
+        waiting += cell / CELL_WAITER & CELL_COUNT;
+        if ((cell & CELL_ALL) && (cell & CELL_COUNT) >= alive) return false;       /* it completes at its next poll */
     }
-    while (wait && __scoped_atomic_load_n(generation, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_WRKGRP) == before)
-        __builtin_amdgcn_s_sleep(1);
+    for (uint32_t i = 0; i < 16; i++) second = second * 31 + cell_load(&cells[i]);
+    return waiting == alive && first == second && cell_load(&cells[PXL_CELL_ALIVE]) == alive;
+}
+
+/* Is the barrier of this generation complete? Threads that ended meanwhile may have made it so. */
+PXL_EXPORT __attribute__((noinline)) bool pxl_barrier_poll(LDS uint32_t *cells, uint32_t id, uint32_t count, uint32_t generation, uint32_t line, uint32_t column)
+{
+    LDS uint32_t *cell = &cells[id & 15];
+    uint32_t now = cell_load(cell);
+    if (now >> CELL_GENERATION != generation) return true;
+    if (!count && (now & CELL_COUNT) >= cell_load(&cells[PXL_CELL_ALIVE]) && cell_exchange(cell, &now, next_generation(now))) return true;
+    if (all_wait(cells)) pxl_fault(PXL_FAULT_DEADLOCK, line, column, id & 15, 0, 0);
+    __builtin_amdgcn_s_sleep(1);
+    return false;
+}
+
+PXL_EXPORT void pxl_barrier_leave(LDS uint32_t *cells)
+{
+    __scoped_atomic_fetch_sub(&cells[PXL_CELL_ALIVE], 1u, __ATOMIC_ACQ_REL, __MEMORY_SCOPE_WRKGRP);
+}
+
+PXL_EXPORT __attribute__((noinline)) void pxl_named_barrier(LDS uint32_t *cells, uint32_t id, uint32_t count, bool wait, uint32_t line, uint32_t column)
+{
+    uint32_t generation = pxl_barrier_arrive(cells, id, count, wait);
+    while (wait && !pxl_barrier_poll(cells, id, count, generation, line, column)) {}
 }
 
 /* cp.async: `size` bytes to shared memory, of which the first `source` come from global memory and the rest are zero. */

@@ -44,6 +44,8 @@ static void deliver(cpu_warp *w, const cpu_split *s, const cpu_barrier_state *b)
         bool set = info->op == CPU_BAR_AND ? b->all : b->any;
         *(word *)to = set ? *(word *)to | s->mask : *(word *)to & ~s->mask;
     }
+    if (w->context->worker->job->launch->trace && i->ndst)
+        cpu_trace(w, s->frame, i, s->mask);
 }
 
 static void complete(cpu_context *c, uint32_t id)

@@ -1,14 +1,13 @@
 /* builtin.c - functions that compiled programs leave to the system: vprintf, malloc, free, __assertfail
  * (CUDA Programming Guide, "Formatted Output", "Dynamic Global Memory Allocation", "Assertion").
  */
-#include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "runtime/cpu/memory.h"
+#include "runtime/cpu/print.h"
 
-enum { TEXT_LIMIT = 64 << 20, STRING_LIMIT = 1 << 16 };
+enum { TEXT_LIMIT = 64 << 20, STRING_LIMIT = CPU_PRINT_STRING_LIMIT };
 
 cpu_builtin cpu_builtin_of(const char *name)
 {
@@ -95,120 +94,28 @@ static uint64_t take(cursor *c, uint32_t bytes)
     return v;
 }
 
-static void emit(cpu_text *text, const char *spec, ...)
+static uint64_t take_argument(void *user, uint32_t bytes)
 {
-    char small[512], *out = small;
-    va_list args, again;
-    va_start(args, spec);
-    va_copy(again, args);
-    int length = vsnprintf(small, sizeof small, spec, args);
-    if (length >= (int)sizeof small) {
-        out = malloc((size_t)length + 1);
-        if (out)
-            length = vsnprintf(out, (size_t)length + 1, spec, again);
-    }
-    if (out && length > 0)
-        cpu_text_append(text, out, (size_t)length);
-    if (out != small)
-        free(out);
-    va_end(again);
-    va_end(args);
+    return take(user, bytes);
 }
 
-/* A width or precision: digits, or '*' for an argument. Kept within what a string may have. */
-static int number(cursor *c, const char **f)
+static const char *take_string(void *user, uint64_t address)
 {
-    int64_t n = 0;
-    if (**f == '*') {
-        (*f)++;
-        n = (int32_t)take(c, 4);
-    } else
-        for (; isdigit((unsigned char)**f); (*f)++)
-            n = n > STRING_LIMIT ? n : n * 10 + (**f - '0');
-    return (int)(n > STRING_LIMIT ? STRING_LIMIT : n < -STRING_LIMIT ? -STRING_LIMIT : n);
+    cursor *c = user;
+    return device_string(c->w, c->lane, address);
 }
 
-/* One conversion, from behind the '%'; returns where the format goes on. */
-static const char *convert(cursor *c, cpu_text *text, const char *f)
+static void append_text(void *user, const char *data, size_t length)
 {
-    char spec[64] = "%";
-    size_t n = 1;
-    uint32_t longs = 0;
-    int width, precision = -1;
-    for (; *f && strchr("-+ #0", *f); f++)
-        if (n < 8)
-            spec[n++] = *f;
-    width = number(c, &f);
-    if (*f == '.') {
-        f++;
-        precision = number(c, &f);
-    }
-    if (width < 0 && n < 8)
-        spec[n++] = '-';
-    if (width)
-        n += (size_t)snprintf(spec + n, 16, "%d", abs(width));
-    if (precision >= 0)
-        n += (size_t)snprintf(spec + n, 16, ".%d", precision);
-    for (; *f && strchr("hlLjzt", *f); f++)
-        longs += *f == 'l' || *f == 'j' || *f == 'z' || *f == 't' ? 1 : 0;
-    if (!*f)
-        return f;
-    char kind = *f++;
-    spec[n] = 0;
-    if (kind == '%') {
-        cpu_text_append(text, "%", 1);
-        return f;
-    }
-    if (strchr("diouxX", kind)) {
-        bool sign = kind == 'd' || kind == 'i';
-        uint64_t v = take(c, longs ? 8 : 4);
-        memcpy(spec + n, "ll", 2);
-        spec[n + 2] = kind;
-        spec[n + 3] = 0;
-        emit(text, spec, (long long)(longs ? (int64_t)v : sign ? (int64_t)(int32_t)v : (int64_t)(uint32_t)v));
-    } else if (strchr("fFeEgGaA", kind)) {
-        uint64_t v = take(c, 8);
-        double x;
-        memcpy(&x, &v, 8);
-        spec[n] = kind;
-        spec[n + 1] = 0;
-        emit(text, spec, x);
-    } else if (kind == 'c') {
-        spec[n] = 'c';
-        spec[n + 1] = 0;
-        emit(text, spec, (int)take(c, 4));
-    } else if (kind == 'p') {
-        uint64_t v = take(c, 8);
-        spec[n] = 'p';
-        spec[n + 1] = 0;
-        emit(text, spec, (void *)(uintptr_t)v);
-    } else if (kind == 's') {
-        uint64_t v = take(c, 8);
-        const char *s = v ? device_string(c->w, c->lane, v) : "(null)";
-        spec[n] = 's';
-        spec[n + 1] = 0;
-        if (n == 1) {
-            cpu_text_append(text, s, strnlen(s, STRING_LIMIT));
-            return f;
-        }
-        emit(text, spec, s);
-    }
-    return f;
+    cursor *c = user;
+    cpu_text_append(&c->w->context->text, data, length);
 }
 
 static void print(cpu_warp *w, uint32_t lane, uint64_t format, uint64_t arguments)
 {
-    cpu_text *text = &w->context->text;
-    const char *f = device_string(w, lane, format);
     cursor c = {w, lane, arguments};
-    while (*f) {
-        const char *end = strchr(f, '%');
-        size_t plain = end ? (size_t)(end - f) : strlen(f);
-        cpu_text_append(text, f, plain);
-        f += plain;
-        if (end)
-            f = convert(&c, text, f + 1);
-    }
+    const cpu_print source = {&c, take_argument, take_string, append_text};
+    cpu_print_format(&source, device_string(w, lane, format));
 }
 
 void cpu_builtin_call(cpu_warp *w, const cpu_insn *i, uint32_t mask)

@@ -74,6 +74,12 @@ void cpu_close(cpu_device *device);
 uint32_t cpu_threads(const cpu_device *device);
 const char *cpu_level(const cpu_device *device);
 
+/* The handler of a meaning at the device's level (ptx/isa.h's numbers): operands as ptx/lib/README.md describes. */
+typedef void (*cpu_meaning_fn)(char *registers, const uint32_t *operands);
+cpu_meaning_fn cpu_meaning(const cpu_device *device, uint32_t id);
+/* Puts another in its place for kernels that are decoded from now on: how conformance plants faults. False: no memory. */
+bool cpu_replace_meaning(cpu_device *device, uint32_t id, cpu_meaning_fn handler);
+
 /* ------------------------------------------------------------ memory */
 
 /* Aligned to 256; contents zero. 0 when there is no room or bytes is 0. */
@@ -120,12 +126,14 @@ void cpu_kernel_describe(const cpu_kernel *kernel, cpu_kernel_info *info);
 
 /* ------------------------------------------------------------ launches */
 
-/* One executed instruction of one warp. Values are lane vectors: predicates are one uint32_t of lane
+/* One executed step of one warp: an instruction is one, or several where the engine converts operands. Values are lane vectors: predicates are one uint32_t of lane
  * bits, other results 32 elements of `bytes` bytes; elements of lanes outside `mask` mean nothing. */
 typedef struct cpu_trace_value {
     ptx_type type;
     uint32_t bytes;          /* of an element; 0 for a predicate */
     const void *lanes;
+    uint32_t reg;            /* PTX register of event->function, UINT32_MAX for a value between two steps of an instruction */
+    bool high;               /* the upper half of a 128-bit register */
 } cpu_trace_value;
 
 typedef struct cpu_trace_event {

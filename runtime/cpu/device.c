@@ -210,9 +210,43 @@ void cpu_close(cpu_device *d)
     free(d->variables);
     free(d->functions);
     free(d->texture_live);
+    if (d->own_ops)
+        free((void *)d->own_ops->meanings);
+    free(d->own_ops);
     pthread_mutex_destroy(&d->lock);
     pthread_mutex_destroy(&d->launch_lock);
     free(d);
+}
+
+cpu_meaning_fn cpu_meaning(const cpu_device *d, uint32_t id)
+{
+    return id <= isa_meaning_count ? d->ops->meanings[id] : NULL;
+}
+
+/* The tables of ptx/lib are constant: the device gets a copy of its own. */
+static bool own_meanings(cpu_device *d)
+{
+    const size_t bytes = (isa_meaning_count + 1) * sizeof(cpu_handler);
+    cpu_lane_ops *ops = malloc(sizeof *ops);
+    cpu_handler *meanings = malloc(bytes);
+    if (!ops || !meanings) {
+        free(ops);
+        free(meanings);
+        return false;
+    }
+    memcpy(meanings, d->ops->meanings, bytes);
+    *ops = *d->ops;
+    ops->meanings = meanings;
+    d->ops = d->own_ops = ops;
+    return true;
+}
+
+bool cpu_replace_meaning(cpu_device *d, uint32_t id, cpu_meaning_fn handler)
+{
+    if (id == 0 || id > isa_meaning_count || (!d->own_ops && !own_meanings(d)))
+        return false;
+    ((cpu_handler *)d->own_ops->meanings)[id] = handler;
+    return true;
 }
 
 uint32_t cpu_threads(const cpu_device *d)

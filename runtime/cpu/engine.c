@@ -41,27 +41,35 @@ INLINE void run_guarded(const cpu_warp *w, char *r, const cpu_insn *i, uint32_t 
     *(word *)(r + CPU_EXEC_SLOT) = w->mask;
 }
 
-/* sust and suld with .trap: an access outside is a fault (PTX ISA, "suld"). */
+/* suld, sust and sured with .trap: an access outside is a fault (PTX ISA, "suld"). */
 static void check_surface(cpu_warp *w, const char *r, const cpu_insn *i, uint32_t lane, uint64_t handle)
 {
     const cpu_image_insn *x = i->extra;
     const pxl_texture *t = (const pxl_texture *)(uintptr_t)handle;
     const uint32_t at[3] = {((const word *)(r + i->o[x->x]))[lane], ((const word *)(r + i->o[x->y]))[lane], ((const word *)(r + i->o[x->z]))[lane]};
-    if (!pxl_surface_contains(t, (pxl_geometry)x->geometry, at[0], at[1], at[2], x->bytes))
-        cpu_raise(w, CPU_FAULT_ADDRESS, lane, handle, "surface access of %u bytes at x = %d, outside the surface (%u x %u x %u texels)", x->bytes,
+    const uint32_t bytes = x->bytes ? x->bytes : pxl_texel_bytes(t->format, t->channels);
+    const int64_t column = (int64_t)(int32_t)at[0] * (x->samples ? bytes : 1);
+    if (!pxl_surface_contains(t, (pxl_geometry)x->geometry, column, at[1], at[2], bytes))
+        cpu_raise(w, CPU_FAULT_ADDRESS, lane, handle, "surface access of %u bytes at x = %d, outside the surface (%u x %u x %u texels)", bytes,
                   (int)at[0], t->width, t->height, t->depth);
 }
 
-static void check_handles(cpu_warp *w, const char *r, const cpu_insn *i, uint32_t mask)
+/* Returns the lanes with a handle: all of the mask, save where the instruction asks just that. */
+static uint32_t check_handles(cpu_warp *w, const char *r, const cpu_insn *i, uint32_t mask)
 {
     typedef uint64_t wide __attribute__((may_alias));
     const cpu_device *device = w->context->worker->device;
     const cpu_image_insn *x = i->extra;
     const wide *handles = (const wide *)(r + i->o[x->handle]);
     uint64_t last = 0;
+    uint32_t valid = mask;
     w->access_bytes = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        if (x->asks) {
+            valid &= ~((uint32_t)!cpu_texture_valid(device, handles[lane]) << lane);
+            continue;
+        }
         if (handles[lane] != last || last == 0) {
             if (!cpu_texture_valid(device, handles[lane]))
                 cpu_raise(w, CPU_FAULT_HANDLE, lane, handles[lane], "no texture or surface has the handle 0x%llx",
@@ -71,25 +79,39 @@ static void check_handles(cpu_warp *w, const char *r, const cpu_insn *i, uint32_
         if (x->trap)
             check_surface(w, r, i, lane, last);
     }
+    return valid;
 }
 
-static void trace(cpu_warp *w, const char *r, const cpu_insn *i, uint32_t mask)
+/* Lanes without a handle get what a lane that does not execute would get, 0. */
+static void run_image(cpu_warp *w, char *r, const cpu_insn *i, uint32_t mask)
 {
+    uint32_t valid = check_handles(w, r, i, mask);
+    if (valid == mask) {
+        run_guarded(w, r, i, mask);
+        return;
+    }
+    *(word *)(r + CPU_EXEC_SLOT) = valid;
+    run_masked(w, r, i, mask);
+    *(word *)(r + CPU_EXEC_SLOT) = w->mask;
+}
+
+void cpu_trace(cpu_warp *w, const cpu_frame *frame, const cpu_insn *i, uint32_t mask)
+{
+    const char *r = frame->r;
     static const uint8_t bytes[CPU_CLASSES] = {1, 2, 4, 8, 0};
     const cpu_launch *launch = w->context->worker->job->launch;
-    const cpu_code *code = w->frame->code;
+    const cpu_code *code = frame->code;
     const ptx_insn *insn = &code->function->insns[i->ptx];
-    ptx_value values[ISA_MAX_ELEMS];
     cpu_trace_value results[ISA_MAX_ELEMS];
     /* Types come from the PTX where the destinations are the meaning's own. */
     isa_elem elems[ISA_MAX_ELEMS];
     uint32_t n = i->kind <= CPU_K_TEXTURE && insn->meaning ? isa_signature(insn->form, &insn->tuple, elems) : 0;
-    (void)values;
     for (uint32_t k = 0; k < i->ndst; k++) {
         cpu_dst d = i->dst[k];
         static const ptx_type untyped[CPU_CLASSES] = {PTX_TYPE_B8, PTX_TYPE_B16, PTX_TYPE_B32, PTX_TYPE_B64, PTX_TYPE_PRED};
         ptx_type type = d.operand < n && i->n == n ? elems[d.operand].type : untyped[d.class];
-        results[k] = (cpu_trace_value){type, bytes[d.class], r + i->o[d.operand]};
+        uint32_t reg = code->dst_registers[i->dst - code->dsts + k];
+        results[k] = (cpu_trace_value){type, bytes[d.class], r + i->o[d.operand], reg == UINT32_MAX ? reg : reg / 2, reg % 2 && reg != UINT32_MAX};
     }
     cpu_trace_event event = {.function = code->function, .insn = insn, .warp = w->index, .mask = mask, .nresults = i->ndst,
                              .results = results};
@@ -181,7 +203,7 @@ enter:
                     run_masked(w, r, i, mask);
                 while (++i != end);
             if (traced)
-                trace(w, r, i - 1, mask);
+                cpu_trace(w, w->frame, i - 1, mask);
             continue;
         }
         case CPU_K_GUARDED:
@@ -189,7 +211,7 @@ enter:
             if (m) {
                 run_guarded(w, r, i, m);
                 if (traced)
-                    trace(w, r, i, m);
+                    cpu_trace(w, w->frame, i, m);
             }
             i++;
             continue;
@@ -197,10 +219,9 @@ enter:
             m = guard_mask(r, i, mask);
             if (m) {
                 w->at = i;
-                check_handles(w, r, i, m);
-                run_guarded(w, r, i, m);
+                run_image(w, r, i, m);
                 if (traced)
-                    trace(w, r, i, m);
+                    cpu_trace(w, w->frame, i, m);
             }
             i++;
             continue;
@@ -225,7 +246,7 @@ enter:
             else
                 i->fn.op(w, i, m);
             if (traced)
-                trace(w, r, i, m);
+                cpu_trace(w, w->frame, i, m);
             i++;
             continue;
         }
@@ -237,14 +258,14 @@ enter:
                 w->polls += i->cost;
                 i->fn.op(w, i, m);
                 if (traced)
-                    trace(w, r, i, m);
+                    cpu_trace(w, w->frame, i, m);
             }
             i++;
             continue;
         case CPU_K_BRANCH:
             m = guard_mask(r, i, mask);
             if (traced)
-                trace(w, r, i, m);
+                cpu_trace(w, w->frame, i, m);
             if (m == 0) {
                 i++;
                 continue;
@@ -287,7 +308,7 @@ enter:
             }
             w->at = i;
             if (traced)
-                trace(w, r, i, m);
+                cpu_trace(w, w->frame, i, m);
             if (call->builtin) {
                 cpu_builtin_call(w, i, m);
                 i++;
@@ -319,7 +340,7 @@ enter:
                 continue;
             }
             if (traced && i->kind != CPU_K_END)
-                trace(w, r, i, m);
+                cpu_trace(w, w->frame, i, m);
             w->at = i;
             leave_behind(w, split, m, (uint32_t)(i - base));
             if (i->kind == CPU_K_EXIT || split->frame->depth == 0)
@@ -345,8 +366,8 @@ enter:
             leave_behind(w, split, m, (uint32_t)(i - base));
             split->pc = (uint32_t)(i - base) + 1;
             cpu_barrier_arrive(w, i);
-            if (traced)
-                trace(w, r, i, m);
+            if (traced && i->ndst == 0)      /* a result comes with the end of the wait */
+                cpu_trace(w, w->frame, i, m);
             goto choose;
         case CPU_K_WARP_SYNC: {
             m = guard_mask(r, i, mask);

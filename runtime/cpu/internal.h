@@ -141,6 +141,8 @@ struct cpu_code {
     bool calls;                    /* may need more local memory than its own */
     uint32_t nparams, nreturns;
     const struct cpu_passed *params, *returns;      /* index: slot when in a register */
+    const cpu_dst *dsts;           /* of all instructions; and, in code for traces, the PTX register of each, twice its number */
+    const uint32_t *dst_registers; /* + 1 for the upper half of 128 bits, UINT32_MAX for none; else NULL */
     double decode_ms;
     uint64_t id;                   /* unlike a pointer never used again */
     void *memory;                  /* chunks of all of the above */
@@ -180,8 +182,9 @@ typedef struct cpu_call {
     const cpu_passed *args, *returns;
 } cpu_call;
 
-/* TEXTURE: operand of the handle; surface accesses with .trap also have coordinates to check. */
-typedef struct cpu_image_insn { uint8_t handle; bool trap; uint8_t geometry, x, y, z, bytes; } cpu_image_insn;
+/* TEXTURE: operand of the handle; surface accesses with .trap also have coordinates to check. bytes: 0 for a whole texel;
+ * samples: x counts accesses, not bytes; asks: a wrong handle is an answer (istypep), not a fault. */
+typedef struct cpu_image_insn { uint8_t handle; bool trap; uint8_t geometry, x, y, z, bytes; bool samples, asks; } cpu_image_insn;
 
 typedef struct cpu_jump_table { uint32_t count; const uint32_t *targets; } cpu_jump_table;
 
@@ -325,6 +328,7 @@ struct cpu_device {
     pthread_mutex_t lock;              /* everything below and the regions */
     pthread_mutex_t launch_lock;
     const cpu_lane_ops *ops;
+    cpu_lane_ops *own_ops;             /* with replaced meanings; NULL as long as none is */
     /* texture descriptors: fixed-size places in texture_window */
     uint32_t texture_capacity, texture_mapped;
     uint8_t *texture_live;
@@ -387,6 +391,7 @@ void cpu_code_set_model(cpu_code *code, uint32_t model);   /* launch.c */
 typedef enum cpu_outcome { CPU_RAN_DONE, CPU_RAN_BLOCKED, CPU_RAN_YIELDED } cpu_outcome;
 cpu_outcome cpu_warp_run(cpu_warp *w);
 cpu_outcome cpu_warp_run_traced(cpu_warp *w);
+void cpu_trace(cpu_warp *w, const cpu_frame *frame, const cpu_insn *i, uint32_t mask);   /* tells the launch's trace */
 
 /* split.c */
 bool cpu_split_choose(cpu_warp *w);            /* sets current; false when none can run */

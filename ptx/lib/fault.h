@@ -1,0 +1,46 @@
+/* fault.h - what a kernel leaves for the host when it stops itself, and what its printf leaves: the layouts that AMD
+ * code and the host share. Plain C for both.
+ *
+ * AMD hardware tells nothing of a trap but that the queue died, so a kernel that must stop writes a record with the place
+ * in the PTX and ends its wave; the host looks at the record after every launch.
+ */
+#ifndef PXL_FAULT_H
+#define PXL_FAULT_H
+
+#include <stdint.h>
+
+enum {
+    PXL_FAULT_NONE,
+    PXL_FAULT_TRAP,            /* trap, brkpt */
+    PXL_FAULT_ASSERT,          /* __assertfail: details are the addresses of message and file, and the line */
+    PXL_FAULT_HANDLE,          /* detail 0: a texture or surface handle that does not exist */
+    PXL_FAULT_SURFACE,         /* detail 0: handle; detail 1: x | bytes << 32 of an access outside it */
+    PXL_FAULT_FREE,            /* detail 0: an address that malloc did not give */
+    PXL_FAULT_DEADLOCK         /* detail 0: number of a barrier that can never complete */
+};
+
+/* `taken` goes from 0 to 1 by the first thread; the rest is its own. */
+typedef struct pxl_fault_record {
+    uint32_t taken, code, line, column;        /* place of the PTX instruction */
+    uint32_t block[3], thread[3];
+    uint64_t detail[3];
+} pxl_fault_record;
+
+/* Words of the counted barriers' memory, of which the first 16 are the barriers, 32 to 47 sums of reductions. */
+enum { PXL_CELL_REDUCE = 32, PXL_CELL_ALIVE = 48, PXL_CELLS = 52 };
+
+/* Texture and surface handles are addresses of slots in an array of descriptors. */
+enum { PXL_SLOT_BYTES = 1024 };
+typedef struct pxl_texture_slots { uint64_t base, count; } pxl_texture_slots;
+
+/* printf: records one after another, each of `words` 64-bit words, these five and one word for each argument of the format
+ * (the numbers that `*` takes included). */
+typedef struct pxl_print_record { uint64_t words, format; uint64_t block[3]; uint64_t arguments[]; } pxl_print_record;
+typedef struct pxl_print_buffer { uint64_t capacity, used; uint64_t words[]; } pxl_print_buffer;
+
+/* malloc: a heap of `size` bytes behind this header. A block is a power of two of bytes, of at least 16, behind a head of 16
+ * bytes that holds its class; freed ones form a list per class whose head is an offset in the low 40 bits and a count of changes. */
+typedef struct pxl_heap { uint64_t size, used; uint64_t free[40]; char data[]; } pxl_heap;
+enum { PXL_HEAP_MAGIC = 0x6b7a0000 };
+
+#endif

@@ -1,0 +1,455 @@
+/* plan.c - which functions need a dispatcher.
+ *
+ * The lanes of an AMD wavefront have one program counter: of a branch that divides them one side runs to where both meet,
+ * then the other. NVIDIA's lanes have one each (since Volta), and PTX promises what follows: a lane that spins lets the one run
+ * that it waits for; lanes that execute one collective from different places meet; warps that stand at different
+ * barrier instructions pass together. Few functions depend on it, and what lets them (dispatch.c) is slow, so they are sought here:
+ *
+ *  1. a barrier in divided control flow. Where a warp is a wavefront, only `barrier` without .aligned may be divided inside one; where
+ *     a wavefront holds two warps, any may, and a barrier with a count must let one of the two warps wait;
+ *  2. a loop that ends when a volatile, ordered or atomic access or an mbarrier says so: another lane may have to make it so;
+ *  3. a collective whose mask is computed, in a loop that lanes leave one by one.
+ *
+ * Control flow is divided by branches whose guard differs between lanes: a register does that depends on the thread's number, on
+ * memory at an address that differs, on another lane, or is written in divided control flow. A branch that leads only to the end of the
+ * thread does not count, for lanes that have ended wait for nothing.
+ */
+#include <string.h>
+#include "ptx/trace.h"
+#include "translator/plan.h"
+
+enum { MOST_BLOCKS = 4096, MOST_READ = 128 };
+
+static const char *choice(const ptx_insn *insn, const char *group) { return isa_choice(insn->form, &insn->tuple, group); }
+static bool is(const ptx_insn *insn, const char *operation) { return insn->operation && !strcmp(insn->operation, operation); }
+
+bool xl_is_barrier(const ptx_insn *insn) { return is(insn, "bar"); }
+
+static bool has_count(const ptx_insn *insn)
+{
+    uint32_t sources = 0;
+    for (uint32_t i = 0; i < insn->noperands; i++) sources += insn->operands[i].kind == ISA_OPERAND_SRC && insn->operands[i].nvalues;
+    return sources > 1;
+}
+
+bool xl_is_counted_barrier(const ptx_insn *insn) { return xl_is_barrier(insn) && (has_count(insn) || !strcmp(choice(insn, "op"), "arrive")); }
+
+bool xl_is_collective(const ptx_insn *insn)
+{
+    if (!insn->form) return false;
+    if (insn->meaning) {
+        bool warp = !strcmp(insn->form->family, "warp") && strstr(insn->form->pattern, ".sync");
+        return warp || !strcmp(insn->form->family, "mma");
+    }
+    return is(insn, "bar_warp") || is(insn, "ldmatrix") || is(insn, "stmatrix") || is(insn, "wmma_load") || is(insn, "wmma_store");
+}
+
+static bool may_divide_a_wave(const xl_emitter *x, const ptx_insn *insn)
+{
+    if (x->wave == 64) return true;
+    return insn->form && !strncmp(insn->form->pattern, "barrier", 7) && !choice(insn, "aligned");
+}
+
+/* Memory that others write while this thread looks. */
+static bool watches(const ptx_insn *insn)
+{
+    if (is(insn, "atom")) return true;
+    if (is(insn, "mbarrier")) return !strcmp(choice(insn, "op"), "test_wait") || !strcmp(choice(insn, "op"), "try_wait");
+    if (!is(insn, "ld")) return false;
+    const char *sem = choice(insn, "sem"), *cop = choice(insn, "cop");
+    return (sem && strcmp(sem, "weak")) || (cop && !strcmp(cop, "cv"));
+}
+
+/* ------------------------------------------------------------ blocks */
+
+typedef struct block { uint32_t first, end, nsuccessors; uint32_t *successors; bool ends_thread, conditional; } block;
+
+typedef struct analysis {
+    xl_emitter *x;
+    const ptx_function *f;
+    uint32_t nblocks;
+    block *blocks;
+    uint32_t *block_of;        /* by instruction; one more for the end */
+    uint8_t *pure;             /* leads to the end of the thread without a barrier or collective */
+    uint64_t *after;           /* bit sets: blocks that every way from a block to the end passes */
+    uint8_t *divided;          /* blocks in divided control flow */
+    uint8_t *differs;          /* registers */
+    uint32_t *component;       /* number of the strongly connected component; UINT32_MAX: none, the block is in no loop */
+    uint32_t ncomponents;
+} analysis;
+
+static bool ends_block(const ptx_insn *insn)
+{
+    return is(insn, "bra") || is(insn, "brx") || is(insn, "ret") || is(insn, "exit") || is(insn, "trap");
+}
+
+static void mark_targets(const ptx_insn *insn, uint8_t *leader)
+{
+    for (uint32_t k = 0; k < insn->noperands; k++) {
+        const ptx_operand *o = &insn->operands[k];
+        const ptx_label_list *list = o->kind == ISA_OPERAND_LIST && is(insn, "brx") ? o->list : NULL;
+        if (o->kind == ISA_OPERAND_LABEL) leader[o->label] = 1;
+        for (uint32_t i = 0; list && i < list->count; i++) leader[list->targets[i]] = 1;
+    }
+}
+
+static void add_successor(analysis *a, block *b, uint32_t insn)
+{
+    if (insn >= a->f->ninsns) return;
+    uint32_t to = a->block_of[insn];
+    for (uint32_t i = 0; i < b->nsuccessors; i++)
+        if (b->successors[i] == to) return;
+    b->successors[b->nsuccessors++] = to;
+}
+
+static void find_successors(analysis *a, block *b)
+{
+    const ptx_insn *last = &a->f->insns[b->end - 1];
+    bool through = !ends_block(last) || last->guarded;
+    uint32_t most = 2;
+    for (uint32_t k = 0; k < last->noperands; k++)
+        if (last->operands[k].kind == ISA_OPERAND_LIST && is(last, "brx")) most += ((const ptx_label_list *)last->operands[k].list)->count;
+    b->successors = xl_alloc(a->x, most * sizeof *b->successors);
+    if (through) add_successor(a, b, b->end);
+    for (uint32_t k = 0; k < last->noperands && ends_block(last); k++) {
+        const ptx_operand *o = &last->operands[k];
+        const ptx_label_list *list = o->kind == ISA_OPERAND_LIST && is(last, "brx") ? o->list : NULL;
+        if (o->kind == ISA_OPERAND_LABEL) add_successor(a, b, o->label);
+        for (uint32_t i = 0; list && i < list->count; i++) add_successor(a, b, list->targets[i]);
+    }
+    b->conditional = b->nsuccessors > 1;
+}
+
+/* False when the function is too large to look into. */
+static bool find_blocks(analysis *a)
+{
+    uint32_t n = a->f->ninsns;
+    uint8_t *leader = xl_alloc(a->x, n + 1u);
+    leader[0] = 1;
+    for (uint32_t i = 0; i < n; i++) {
+        mark_targets(&a->f->insns[i], leader);
+        if (ends_block(&a->f->insns[i])) leader[i + 1] = 1;
+    }
+    for (uint32_t i = 0; i < n; i++) a->nblocks += leader[i];
+    if (a->nblocks > MOST_BLOCKS) return false;
+    a->blocks = xl_alloc(a->x, a->nblocks * sizeof *a->blocks);
+    a->block_of = xl_alloc(a->x, (n + 1u) * sizeof *a->block_of);
+    for (uint32_t i = 0, b = UINT32_MAX; i < n; i++) {
+        if (leader[i]) a->blocks[++b].first = i;
+        a->blocks[b].end = i + 1;
+        a->block_of[i] = b;
+    }
+    for (uint32_t b = 0; b < a->nblocks; b++) find_successors(a, &a->blocks[b]);
+    return true;
+}
+
+static bool waits(const ptx_insn *insn) { return xl_is_barrier(insn) || xl_is_collective(insn); }
+
+static void find_pure(analysis *a)
+{
+    a->pure = xl_alloc(a->x, a->nblocks);
+    for (uint32_t b = 0; b < a->nblocks; b++) {
+        a->pure[b] = 1;
+        for (uint32_t i = a->blocks[b].first; i < a->blocks[b].end; i++)
+            if (waits(&a->f->insns[i])) a->pure[b] = 0;
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t b = a->nblocks; b-- > 0;)
+            for (uint32_t k = 0; a->pure[b] && k < a->blocks[b].nsuccessors; k++)
+                if (!a->pure[a->blocks[b].successors[k]]) {
+                    a->pure[b] = 0;
+                    changed = true;
+                }
+    }
+}
+
+/* Does the way from a block that is not pure to this successor count? */
+static bool counts(const analysis *a, uint32_t from, uint32_t to) { return a->pure[from] || !a->pure[to]; }
+
+static void find_after(analysis *a)
+{
+    uint32_t words = (a->nblocks + 63) / 64;
+    a->after = xl_alloc(a->x, (size_t)a->nblocks * words * 8);
+    memset(a->after, 0xff, (size_t)a->nblocks * words * 8);
+    uint64_t *set = xl_alloc(a->x, words * sizeof *set);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t b = a->nblocks; b-- > 0;) {
+            bool any = false;
+            memset(set, 0xff, words * sizeof *set);
+            for (uint32_t k = 0; k < a->blocks[b].nsuccessors; k++) {
+                uint32_t to = a->blocks[b].successors[k];
+                if (!counts(a, b, to)) continue;
+                any = true;
+                for (uint32_t w = 0; w < words; w++) set[w] &= a->after[(size_t)to * words + w];
+            }
+            if (!any) memset(set, 0, words * sizeof *set);
+            set[b / 64] |= 1ull << b % 64;
+            if (!memcmp(set, &a->after[(size_t)b * words], words * sizeof *set)) continue;
+            memcpy(&a->after[(size_t)b * words], set, words * sizeof *set);
+            changed = true;
+        }
+    }
+}
+
+static bool passes(const analysis *a, uint32_t from, uint32_t block)
+{
+    return a->after[(size_t)from * ((a->nblocks + 63) / 64) + block / 64] >> block % 64 & 1;
+}
+
+/* ------------------------------------------------------------ what differs between lanes */
+
+static bool special_differs(ptx_special s)
+{
+    return s == PTX_SR_TID_X || s == PTX_SR_TID_Y || s == PTX_SR_TID_Z || s == PTX_SR_LANEID || s == PTX_SR_WARPID ||
+           (s >= PTX_SR_LANEMASK_EQ && s <= PTX_SR_GLOBALTIMER_HI);
+}
+
+static bool source_differs(const analysis *a, const ptx_insn *insn)
+{
+    uint32_t registers[MOST_READ], n = ptx_read(insn, registers, MOST_READ);
+    if (n >= MOST_READ) return true;
+    for (uint32_t i = 0; i < n; i++)
+        if (a->differs[registers[i]]) return true;
+    for (uint32_t k = 0; k < insn->noperands; k++)
+        for (uint32_t v = 0; v < insn->operands[k].nvalues; v++)
+            if (insn->operands[k].values[v].kind == PTX_VALUE_SPECIAL && special_differs(insn->operands[k].values[v].special)) return true;
+    return false;
+}
+
+static bool result_differs(const analysis *a, const ptx_insn *insn)
+{
+    if (watches(insn) || is(insn, "call") || is(insn, "alloca")) return true;
+    if (insn->form && !strcmp(insn->form->family, "warp")) return true;
+    if (is(insn, "ld") && choice(insn, "space") && !strcmp(choice(insn, "space"), "local")) return true;
+    return source_differs(a, insn);
+}
+
+static bool mark_written(analysis *a, const ptx_insn *insn)
+{
+    uint32_t registers[ISA_MAX_ELEMS], n = ptx_written(insn, registers);
+    bool changed = false;
+    for (uint32_t i = 0; i < n; i++) {
+        changed |= !a->differs[registers[i]];
+        a->differs[registers[i]] = 1;
+    }
+    for (uint32_t i = 0; i < insn->nreturns; i++) {
+        if (insn->returns[i].kind != PTX_VALUE_REG) continue;
+        changed |= !a->differs[insn->returns[i].reg];
+        a->differs[insn->returns[i].reg] = 1;
+    }
+    return changed;
+}
+
+/* Everything between a block that divides the lanes and where all of them pass again. */
+static bool divide_from(analysis *a, uint32_t from, uint32_t *stack)
+{
+    uint32_t n = 0;
+    bool changed = false;
+    uint8_t *seen = xl_alloc(a->x, a->nblocks);
+    for (uint32_t k = 0; k < a->blocks[from].nsuccessors; k++)
+        if (counts(a, from, a->blocks[from].successors[k])) stack[n++] = a->blocks[from].successors[k];
+    if (n < 2) return false;
+    while (n) {
+        uint32_t b = stack[--n];
+        if (seen[b] || (b != from && passes(a, from, b))) continue;
+        seen[b] = 1;
+        changed |= !a->divided[b];
+        a->divided[b] = 1;
+        for (uint32_t k = 0; k < a->blocks[b].nsuccessors && b != from; k++)
+            if (counts(a, b, a->blocks[b].successors[k]) && !seen[a->blocks[b].successors[k]]) stack[n++] = a->blocks[b].successors[k];
+    }
+    return changed;
+}
+
+static bool branch_differs(const analysis *a, uint32_t b)
+{
+    const ptx_insn *last = &a->f->insns[a->blocks[b].end - 1];
+    return a->blocks[b].conditional && source_differs(a, last);
+}
+
+static void find_divided(analysis *a)
+{
+    uint32_t edges = 2;
+    for (uint32_t b = 0; b < a->nblocks; b++) edges += a->blocks[b].nsuccessors;
+    uint32_t *stack = xl_alloc(a->x, edges * sizeof *stack);
+    uint8_t *done = xl_alloc(a->x, a->nblocks);
+    a->divided = xl_alloc(a->x, a->nblocks);
+    a->differs = xl_alloc(a->x, a->f->nregisters + 1u);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t b = 0; b < a->nblocks; b++) {
+            for (uint32_t i = a->blocks[b].first; i < a->blocks[b].end; i++)
+                if (a->divided[b] || result_differs(a, &a->f->insns[i])) changed |= mark_written(a, &a->f->insns[i]);
+            if (done[b] || !branch_differs(a, b)) continue;
+            done[b] = 1;
+            changed |= divide_from(a, b, stack);
+        }
+    }
+}
+
+/* ------------------------------------------------------------ loops */
+
+typedef struct tarjan { uint32_t *number, *low, *stack, *work, *next; uint8_t *on; uint32_t count, n; } tarjan;
+
+static void close_component(analysis *a, tarjan *t, uint32_t b)
+{
+    bool loop = t->stack[t->n - 1] != b;
+    for (uint32_t k = 0; k < a->blocks[b].nsuccessors; k++) loop |= a->blocks[b].successors[k] == b;
+    for (uint32_t top = UINT32_MAX; top != b;) {
+        top = t->stack[--t->n];
+        t->on[top] = 0;
+        a->component[top] = loop ? a->ncomponents : UINT32_MAX;
+    }
+    a->ncomponents += loop;
+}
+
+/* Tarjan's algorithm with a stack of its own. */
+static void visit(analysis *a, tarjan *t, uint32_t root)
+{
+    uint32_t depth = 0;
+    t->work[depth++] = root;
+    while (depth) {
+        uint32_t b = t->work[depth - 1];
+        if (!t->number[b]) {
+            t->number[b] = t->low[b] = ++t->count;
+            t->stack[t->n++] = b;
+            t->on[b] = 1;
+        }
+        if (t->next[b] < a->blocks[b].nsuccessors) {
+            uint32_t to = a->blocks[b].successors[t->next[b]++];
+            if (!t->number[to]) t->work[depth++] = to;
+            else if (t->on[to] && t->number[to] < t->low[b]) t->low[b] = t->number[to];
+            continue;
+        }
+        if (t->low[b] == t->number[b]) close_component(a, t, b);
+        if (--depth && t->low[b] < t->low[t->work[depth - 1]]) t->low[t->work[depth - 1]] = t->low[b];
+    }
+}
+
+static void find_loops(analysis *a)
+{
+    size_t bytes = (a->nblocks + 1u) * sizeof(uint32_t);
+    tarjan t = {.number = xl_alloc(a->x, bytes), .low = xl_alloc(a->x, bytes), .stack = xl_alloc(a->x, bytes), .work = xl_alloc(a->x, bytes),
+                .next = xl_alloc(a->x, bytes), .on = xl_alloc(a->x, a->nblocks + 1u)};
+    a->component = xl_alloc(a->x, bytes);
+    for (uint32_t b = 0; b < a->nblocks; b++)
+        if (!t.number[b]) visit(a, &t, b);
+}
+
+static bool leaves(const analysis *a, uint32_t b)
+{
+    for (uint32_t k = 0; k < a->blocks[b].nsuccessors; k++)
+        if (a->component[a->blocks[b].successors[k]] != a->component[b]) return true;
+    const ptx_insn *last = &a->f->insns[a->blocks[b].end - 1];
+    return last->guarded && (is(last, "ret") || is(last, "exit"));
+}
+
+static bool reads_tainted(const ptx_insn *insn, const uint8_t *tainted)
+{
+    uint32_t registers[MOST_READ], n = ptx_read(insn, registers, MOST_READ);
+    for (uint32_t i = 0; i < n && i < MOST_READ; i++)
+        if (tainted[registers[i]]) return true;
+    return false;
+}
+
+/* Does the loop end by what a watching instruction inside it reads? */
+static bool spins(const analysis *a, uint32_t component)
+{
+    uint8_t *tainted = xl_alloc(a->x, a->f->nregisters + 1u);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t b = 0; b < a->nblocks; b++) {
+            if (a->component[b] != component) continue;
+            for (uint32_t i = a->blocks[b].first; i < a->blocks[b].end; i++) {
+                const ptx_insn *insn = &a->f->insns[i];
+                uint32_t registers[ISA_MAX_ELEMS], n = ptx_written(insn, registers);
+                if (!watches(insn) && !reads_tainted(insn, tainted)) continue;
+                for (uint32_t k = 0; k < n; k++) {
+                    changed |= !tainted[registers[k]];
+                    tainted[registers[k]] = 1;
+                }
+            }
+        }
+    }
+    for (uint32_t b = 0; b < a->nblocks; b++)
+        if (a->component[b] == component && leaves(a, b) && reads_tainted(&a->f->insns[a->blocks[b].end - 1], tainted)) return true;
+    return false;
+}
+
+static bool has_computed_mask(const ptx_insn *insn)
+{
+    if (!xl_is_collective(insn) || !strcmp(insn->form->family, "mma")) return false;
+    for (uint32_t k = insn->noperands; k-- > 0;)
+        if (insn->operands[k].kind == ISA_OPERAND_SRC && insn->operands[k].nvalues) return insn->operands[k].values[0].kind == PTX_VALUE_REG;
+    return false;
+}
+
+/* Lanes leave one by one, and those that stay name each other. */
+static bool thins_out(const analysis *a, uint32_t component)
+{
+    bool mask = false, exits = false;
+    for (uint32_t b = 0; b < a->nblocks; b++) {
+        if (a->component[b] != component) continue;
+        for (uint32_t i = a->blocks[b].first; i < a->blocks[b].end; i++) mask |= has_computed_mask(&a->f->insns[i]);
+        exits |= leaves(a, b) && branch_differs(a, b);
+    }
+    return mask && exits;
+}
+
+/* ------------------------------------------------------------ the plan */
+
+static bool concerns(const xl_emitter *x, const ptx_function *f)
+{
+    for (uint32_t i = 0; i < f->ninsns; i++) {
+        const ptx_insn *insn = &f->insns[i];
+        if (xl_is_barrier(insn) && may_divide_a_wave(x, insn)) return true;
+        if (watches(insn) || has_computed_mask(insn)) return true;
+    }
+    return false;
+}
+
+static bool barrier_needs_it(const analysis *a)
+{
+    for (uint32_t i = 0; i < a->f->ninsns; i++) {
+        const ptx_insn *insn = &a->f->insns[i];
+        if (!xl_is_barrier(insn) || !may_divide_a_wave(a->x, insn)) continue;
+        if (a->divided[a->block_of[i]] || (insn->guarded && source_differs(a, insn))) return true;
+        if (a->x->wave == 64 && xl_is_counted_barrier(insn)) return true;
+    }
+    return false;
+}
+
+/* Branches back in loops in which lanes wait: every way around such a loop passes the dispatcher. */
+static void mark_hops(analysis *a, const uint8_t *spinning, xl_plan *plan)
+{
+    uint8_t *wanted = xl_alloc(a->x, a->ncomponents + 1u);
+    memcpy(wanted, spinning, a->ncomponents);
+    for (uint32_t i = 0; i < a->f->ninsns; i++)
+        if (waits(&a->f->insns[i]) && a->component[a->block_of[i]] != UINT32_MAX) wanted[a->component[a->block_of[i]]] = 1;
+    for (uint32_t b = 0; b < a->nblocks; b++) {
+        if (a->component[b] == UINT32_MAX || !wanted[a->component[b]]) continue;
+        for (uint32_t k = 0; k < a->blocks[b].nsuccessors; k++)
+            if (a->blocks[b].successors[k] <= b) plan->hops[a->blocks[b].end - 1] = 1;
+    }
+}
+
+xl_plan xl_make_plan(xl_emitter *x, const ptx_function *f)
+{
+    analysis a = {.x = x, .f = f};
+    xl_plan plan = {.hops = xl_alloc(x, f->ninsns + 1u)};
+    if (!f->is_entry || !f->ninsns || !concerns(x, f) || !find_blocks(&a)) return plan;
+    find_pure(&a);
+    find_after(&a);
+    find_divided(&a);
+    find_loops(&a);
+    uint8_t *spinning = xl_alloc(x, a.ncomponents + 1u);
+    plan.dispatch = barrier_needs_it(&a);
+    for (uint32_t c = 0; c < a.ncomponents; c++) {
+        spinning[c] = spins(&a, c);
+        if (spinning[c] || thins_out(&a, c)) plan.dispatch = true;
+    }
+    if (plan.dispatch) mark_hops(&a, spinning, &plan);
+    return plan;
+}
