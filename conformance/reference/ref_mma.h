@@ -25,6 +25,9 @@ typedef struct ref_mma_shape {
     bool a_column, b_row;       /* m8n8k4.f16 only: the layouts that are not .row.col */
 } ref_mma_shape;
 
+/* The shape that a meaning's name says ("mma_m16n8k32_f16_e4m3_e5m2_f16"); false when it is no dense mma.sync. */
+bool ref_mma_shape_of(const char *meaning, ref_mma_shape *out);
+
 /* Registers that a lane holds of a matrix (f64: 64-bit registers), and elements in a register. */
 int ref_mma_registers(const ref_mma_shape *s, ref_mma_matrix matrix, bool result);
 int ref_mma_per_register(const ref_mma_shape *s, ref_mma_matrix matrix, bool result);

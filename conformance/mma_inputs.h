@@ -1,0 +1,15 @@
+/* mma_inputs.h - matrices for mma cases. */
+#ifndef CONFORM_MMA_INPUTS_H
+#define CONFORM_MMA_INPUTS_H
+
+#include "conformance/conform.h"
+#include "conformance/reference/ref_mma.h"
+
+/* Themes are numbered from 0; see mma_inputs.c. */
+int conform_mma_themes(void);
+/* One element's code. */
+uint64_t conform_mma_element(ref_mma_type type, int theme, bool addend, conform_random *r);
+/* The source registers of a warp, A then B then C: registers[k][lane]. */
+void conform_mma_warp(const ref_mma_shape *s, int theme, conform_random *r, uint64_t (*registers)[CONFORM_LANES]);
+
+#endif

@@ -1,0 +1,265 @@
+/* mutations.c - see mutations.h.
+ *
+ * A mutation replaces the handler of one meaning on the CPU device: by the handler of another meaning with the same
+ * operands (a dropped modifier, a wrong type), or by one that spoils what the right handler reads or gives.
+ */
+#include "conformance/mutations.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "runtime/cpu/cpu.h"
+#include "runtime/device.h"
+
+typedef uint32_t word __attribute__((may_alias));
+typedef uint16_t half __attribute__((may_alias));
+
+/* The handler that the spoilers below wrap. One mutation is planted at a time. */
+static cpu_meaning_fn original;
+
+/* ------------------------------------------------------------ spoilers: r + o[i] is element i's slot (ptx/lib/README.md) */
+
+/* Lane 17 is one too large. */
+static void add_one_in_a_lane(char *r, const uint32_t *o)
+{
+    original(r, o);
+    ((word *)(r + o[0]))[17]++;
+}
+
+static void swap_neighbours(char *r, const uint32_t *o)
+{
+    original(r, o);
+    word *d = (word *)(r + o[0]);
+    for (int i = 0; i < 32; i += 2) {
+        word t = d[i];
+        d[i] = d[i + 1];
+        d[i + 1] = t;
+    }
+}
+
+static void swap_halves(char *r, const uint32_t *o)
+{
+    original(r, o);
+    word *d = (word *)(r + o[0]);
+    for (int i = 0; i < 32; i++)
+        d[i] = d[i] >> 16 | d[i] << 16;
+}
+
+/* -0 becomes +0. */
+static void lose_minus_zero(char *r, const uint32_t *o)
+{
+    original(r, o);
+    word *d = (word *)(r + o[0]);
+    for (int i = 0; i < 32; i++)
+        if (d[i] == 0x80000000)
+            d[i] = 0;
+}
+
+/* Another NaN than the ISA's. */
+static void other_nan(char *r, const uint32_t *o)
+{
+    original(r, o);
+    word *d = (word *)(r + o[0]);
+    for (int i = 0; i < 32; i++)
+        if ((d[i] & 0x7fffffff) > 0x7f800000)
+            d[i] = 0x7fc00000;
+}
+
+/* Runs the handler over a changed source; `o` names the slot, which is restored. */
+static void with_source(char *r, const uint32_t *o, uint32_t element, void (*change)(word *))
+{
+    word kept[32], *s = (word *)(r + o[element]);
+    memcpy(kept, s, sizeof kept);
+    change(s);
+    original(r, o);
+    if (o[element] != o[0])
+        memcpy(s, kept, sizeof kept);
+}
+
+static void increment(word *s)
+{
+    for (int i = 0; i < 32; i++)
+        s[i]++;
+}
+
+static void keep_low_half(word *s)
+{
+    for (int i = 0; i < 32; i++)
+        s[i] &= 0xffff;
+}
+
+static void clear_words(word *s) { memset(s, 0, 128); }
+
+static void clear_low_bit(word *s)
+{
+    for (int i = 0; i < 32; i++)
+        s[i] &= ~1u;
+}
+
+static void shift_by_one_more(char *r, const uint32_t *o) { with_source(r, o, 2, increment); }
+static void half_the_mask(char *r, const uint32_t *o) { with_source(r, o, 2, keep_low_half); }
+static void half_the_shuffle_mask(char *r, const uint32_t *o) { with_source(r, o, 3, increment); }
+static void drop_last_bit_of_addend(char *r, const uint32_t *o) { with_source(r, o, 3, clear_low_bit); }
+
+/* A hidden carry that is never set; predicates are one word of lane bits. */
+static void no_carry(char *r, const uint32_t *o)
+{
+    word *carry = (word *)(r + o[3]), kept = *carry;
+    *carry = 0;
+    original(r, o);
+    if (o[3] != o[4])
+        *carry = kept;
+}
+
+/* mma_m16n8k32 with f16 results: d0 d1 a0…a3 b0 b1 c0 c1 model. */
+static void drop_k_step(char *r, const uint32_t *o) { with_source(r, o, 5, clear_words); }
+
+static void permute_rows(char *r, const uint32_t *o)
+{
+    uint32_t changed[11];
+    memcpy(changed, o, sizeof changed);
+    changed[0] = o[1];
+    changed[1] = o[0];
+    original(r, changed);
+}
+
+static void swap_columns(char *r, const uint32_t *o)
+{
+    uint32_t changed[11];
+    memcpy(changed, o, sizeof changed);
+    changed[6] = o[7];
+    changed[7] = o[6];
+    original(r, changed);
+}
+
+static void wrong_model(char *r, const uint32_t *o)
+{
+    uint32_t changed[11];
+    memcpy(changed, o, sizeof changed);
+    changed[10] = PXB_MMA_IEEE;
+    original(r, changed);
+}
+
+/* lop3: the table's last bit flipped. */
+static void wrong_table(char *r, const uint32_t *o)
+{
+    uint32_t changed[5];
+    memcpy(changed, o, sizeof changed);
+    changed[4] ^= 1;
+    original(r, changed);
+}
+
+/* ------------------------------------------------------------ the list */
+
+typedef struct mutation {
+    const char *name, *meaning;
+    const char *instead;                 /* another meaning, or NULL */
+    cpu_meaning_fn spoiler;
+} mutation;
+
+static const mutation mutations[] = {
+    {"dropped .sat", "add_rn_sat_f32", "add_rn_f32", NULL},
+    {"dropped .sat of an integer sum", "add_sat_s32", "add_s32", NULL},
+    {"dropped .ftz", "mul_rn_ftz_f32", "mul_rn_f32", NULL},
+    {"flush that nobody asked for", "add_rn_f32", "add_rn_ftz_f32", NULL},
+    {"rounding up for rounding to nearest", "add_rn_f64", "add_rp_f64", NULL},
+    {"rounding to nearest for rounding down", "fma_rm_f32", "fma_rn_f32", NULL},
+    {"rounding to nearest for rounding to zero", "cvt_rz_f16_f32", "cvt_rn_f16_f32", NULL},
+    {"ties to even for truncation to an integer", "cvt_rzi_s32_f32", "cvt_rni_s32_f32", NULL},
+    {"dropped .relu", "fma_rn_relu_f16", "fma_rn_f16", NULL},
+    {"dropped .relu of an fp8 conversion", "cvt_rn_satfinite_relu_e4m3x2_f32", "cvt_rn_satfinite_e4m3x2_f32", NULL},
+    {"e5m2 for e4m3", "cvt_rn_satfinite_e4m3x2_f16x2", "cvt_rn_satfinite_e5m2x2_f16x2", NULL},
+    {"NaN lost by minimum", "min_nan_f32", "min_f32", NULL},
+    {"NaN won by maximum", "max_f32", "max_nan_f32", NULL},
+    {"another NaN", "add_rn_ftz_f32", NULL, other_nan},
+    {"minus zero lost", "neg_f32", NULL, lose_minus_zero},
+    {"logical for arithmetic shift", "shr_s32", "shr_u32", NULL},
+    {"a shift by one too many", "shl_b32", NULL, shift_by_one_more},
+    {"wrap for clamp of a funnel shift", "shf_l_clamp_b32", "shf_l_wrap_b32", NULL},
+    {"signed for unsigned high product", "mul_hi_u32", "mul_hi_s32", NULL},
+    {"unsigned for signed quotient", "div_s32", "div_u32", NULL},
+    {"bit field not sign-extended", "bfe_s32", "bfe_u32", NULL},
+    {"carry forgotten", "addc_cc_u32", NULL, no_carry},
+    {"one too many in one lane", "popc_b32", NULL, add_one_in_a_lane},
+    {"a logic table with a wrong bit", "lop3_b32", NULL, wrong_table},
+    {"byte permutation in another mode", "prmt_f4e_b32", "prmt_b4e_b32", NULL},
+    {"unsigned for signed bytes", "dp4a_s32_s32", "dp4a_s32_u32", NULL},
+    {"addend's last bit lost", "dp4a_u32_u32", NULL, drop_last_bit_of_addend},
+    {"dropped .sat of a video instruction", "vadd_s32_s32_s32_sat", "vadd_s32_s32_s32", NULL},
+    {"less for less or equal", "setp_le_f32", "setp_lt_f32", NULL},
+    {"ordered for unordered comparison", "setp_ltu_f32", "setp_lt_f32", NULL},
+    {"halves exchanged", "add_rn_f16x2", NULL, swap_halves},
+    {"fused for separate rounding", "mul_rn_bf16x2", "mul_rn_f16x2", NULL},
+    {"neighbouring lanes exchanged", "movmatrix_m8n8_trans_b16", NULL, swap_neighbours},
+    {"shuffle down for up", "shfl_up_b32", "shfl_down_b32", NULL},
+    {"a shuffle's clamp off by one", "shfl_down_b32", NULL, half_the_shuffle_mask},
+    {"any for all", "vote_all_pred", "vote_any_pred", NULL},
+    {"half of the mask ignored", "redux_add_s32", NULL, half_the_mask},
+    {"signed for unsigned reduction", "redux_min_u32", "redux_min_s32", NULL},
+    {"sine for cosine", "cos_approx_f32", "sin_approx_f32", NULL},
+    {"dropped .ftz of an approximate function", "rcp_approx_ftz_f32", "rcp_approx_f32", NULL},
+    {"a k-step dropped", "mma_m16n8k32_f16_e4m3_e4m3_f16", NULL, drop_k_step},
+    {"rows permuted", "mma_m16n8k32_f16_e4m3_e4m3_f16", NULL, permute_rows},
+    {"columns of B exchanged", "mma_m16n8k32_f16_e4m3_e4m3_f16", NULL, swap_columns},
+    {"another accumulation model", "mma_m16n8k32_f16_e4m3_e5m2_f16", NULL, wrong_model},
+    {"B's type for A", "mma_m16n8k32_f16_e4m3_e5m2_f16", "mma_m16n8k32_f16_e5m2_e5m2_f16", NULL},
+    {"dropped .satfinite", "mma_m16n8k32_satfinite_s32_s8_s8_s32", "mma_m16n8k32_s32_s8_s8_s32", NULL},
+};
+
+uint32_t conform_mutation_count(void)
+{
+    return sizeof mutations / sizeof *mutations;
+}
+
+/* ------------------------------------------------------------ planting */
+
+static pxb_status plant(void *user, pxb_device *device)
+{
+    const mutation *m = user;
+    cpu_device *cpu = rt_device_cpu_engine(device);
+    const uint32_t id = isa_meaning_id(m->meaning), other = m->instead ? isa_meaning_id(m->instead) : 0;
+    if (!cpu || !id || (m->instead && !other))
+        return rt_fail(device->context, PXB_INTERNAL, "mutation \"%s\" names an unknown meaning", m->name);
+    original = cpu_meaning(cpu, id);
+    if (!cpu_replace_meaning(cpu, id, other ? cpu_meaning(cpu, other) : m->spoiler))
+        return rt_no_memory(device->context);
+    return PXB_OK;
+}
+
+/* The cases of one meaning, out of all. */
+static bool cases_of(const char *meaning, conform_list *out)
+{
+    char why[100];
+    uint32_t n = 0;
+    if (!conform_expand(NULL, out, why, sizeof why))
+        return false;
+    for (uint32_t i = 0; i < out->count; i++)
+        if (!strcmp(out->cases[i].meaning, meaning))
+            out->cases[n++] = out->cases[i];
+    out->count = n;
+    return true;
+}
+
+pxb_status conform_mutation_run(pxb_context *ctx, uint32_t index, conform_mutation_result *out)
+{
+    mutation m = mutations[index];
+    conform_options options = {.prepare = plant, .prepare_user = &m};
+    conform_list list;
+    uint32_t count = 0;
+    memset(out, 0, sizeof *out);
+    out->name = m.name;
+    out->meaning = m.meaning;
+    if (!cases_of(m.meaning, &list))
+        return rt_no_memory(ctx);
+    conform_result *results = calloc(list.count + 1, sizeof *results);
+    pxb_status status = results ? conform_run(ctx, &list, &options, results, &count) : rt_no_memory(ctx);
+    for (uint32_t i = 0; !status && i < count && !out->found; i++)
+        if (results[i].verdict == CONFORM_FAILED) {
+            out->found = true;
+            snprintf(out->found_by, sizeof out->found_by, "%s", results[i].c->name);
+            snprintf(out->message, sizeof out->message, "%s", results[i].message);
+        }
+    free(results);
+    conform_free(&list);
+    return status;
+}
