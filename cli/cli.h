@@ -22,11 +22,15 @@ typedef struct command {
     int (*run)(pxb_context *ctx, int argc, char **argv);   /* argv[0] is the command's name */
 } command;
 
-extern const command command_run, command_translate, command_inspect, command_devices, command_cache;
+extern const command command_conform;   /* in builds with MPFR: PTXBRIDGE_CONFORM */
+extern const command command_run, command_record, command_compare, command_translate, command_inspect, command_devices,
+    command_cache;
 
 /* Prints the context's last error to stderr; returns the exit status for it. */
 int report_error(const pxb_context *ctx);
 int exit_of(pxb_status status);
+/* Of several answers the gravest counts: wrong use before device before "no". */
+int graver(int a, int b);
 /* "ptxbridge run: message" and a hint to --help; returns EXIT_USAGE. */
 int usage_error(const command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* What getopt_long's '?' and ':' mean. */
@@ -35,6 +39,8 @@ int print_usage(const command *c);
 
 /* A number from 0 to `most`; false when the text is anything else. */
 bool parse_number(const char *text, uint64_t most, uint64_t *out);
+/* "fast" or "exact". */
+bool parse_mma(const char *text, bool *fast);
 
 /* A JSON string of any bytes: those that are not UTF-8 become '?'. */
 json_t *json_text(const char *text);

@@ -13,6 +13,19 @@ static void add_properties(pxb_context *ctx, const char *name, json_t *to)
     pxb_device_close(device);
 }
 
+/* "gfx1100 gfx1201" of "sim" as the names to open. */
+static json_t *split_choices(const char *name, const char *choices)
+{
+    json_t *list = json_array();
+    while (*choices) {
+        int n = (int)strcspn(choices, " ");
+        json_array_append_new(list, json_sprintf("%s:%.*s", name, n, choices));
+        choices += n;
+        choices += strspn(choices, " ");
+    }
+    return list;
+}
+
 static json_t *describe(pxb_context *ctx, uint32_t index)
 {
     pxb_device_info info;
@@ -24,9 +37,11 @@ static json_t *describe(pxb_context *ctx, uint32_t index)
     json_object_set_new(device, "available", json_boolean(info.available));
     if (info.reason)
         json_object_set_new(device, "reason", json_string(info.reason));
-    if (info.available)
+    if (info.available && !info.needs_choice)
         add_properties(ctx, info.name, properties);
     json_object_set_new(device, "properties", properties);
+    if (info.available && info.choices)
+        json_object_set_new(device, "choices", split_choices(info.name, info.choices));
     return device;
 }
 
@@ -41,6 +56,13 @@ static void print_device(const json_t *device)
         printf("  not available: %s\n", reason);
     json_object_foreach(json_object_get(device, "properties"), key, value)
         printf("  %-16s %s\n", key, json_string_value(value));
+    size_t i;
+    const json_t *choices = json_object_get(device, "choices");
+    if (json_array_size(choices) == 0)
+        return;
+    printf("  names           ");
+    json_array_foreach(choices, i, value) printf(" %s", json_string_value(value));
+    putchar('\n');
 }
 
 static int run_devices(pxb_context *ctx, int argc, char **argv)

@@ -45,6 +45,8 @@ static const case_output *find_output(const case_result *result, const char *nam
 static pxb_status write_named(pxb_context *ctx, const run_arguments *a, const case_result *result)
 {
     pxb_status status = PXB_OK;
+    if (result->fault && result->noutputs == 0 && a->npng + a->nnpy > 0)
+        return rt_fail(ctx, result->fault, "there are no arrays to write: the device's memory was lost with the fault");
     for (uint32_t i = 0; i < a->npng && !status; i++)
         status = rt_png_write(ctx, a->png[i].path, &find_output(result, a->png[i].name)->array);
     for (uint32_t i = 0; i < a->nnpy && !status; i++)
@@ -96,13 +98,6 @@ static int run_one(pxb_context *ctx, const char *title, const case_file *file, c
     return exit_status;
 }
 
-/* Of several cases the gravest answer counts: wrong use before device before "no". */
-static int graver(int a, int b)
-{
-    static const int weight[] = {[EXIT_DONE] = 0, [EXIT_NO] = 1, [EXIT_DEVICE] = 2, [EXIT_USAGE] = 3};
-    return weight[a] > weight[b] ? a : b;
-}
-
 static int run_cases(pxb_context *ctx, const run_arguments *a, int count, char **paths)
 {
     json_t *list = json_array();
@@ -141,6 +136,7 @@ enum {
     OPT_JSON,
     OPT_DEVICE,
     OPT_MODEL,
+    OPT_MMA,
     OPT_CHECK,
     OPT_TIMEOUT,
     OPT_REPEAT,
@@ -159,6 +155,7 @@ static const struct option options[] = {
     {"json", no_argument, NULL, OPT_JSON},
     {"device", required_argument, NULL, OPT_DEVICE},
     {"mma-model", required_argument, NULL, OPT_MODEL},
+    {"mma", required_argument, NULL, OPT_MMA},
     {"check", no_argument, NULL, OPT_CHECK},
     {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
     {"repeat", required_argument, NULL, OPT_REPEAT},
@@ -184,6 +181,7 @@ static bool take_option(run_arguments *a, int c)
     case OPT_QUIET: return a->quiet = true;
     case OPT_DEVICE: a->options.device = optarg; return true;
     case OPT_MODEL: a->options.has_model = true; return pxb_mma_model_from_name(optarg, &a->options.model);
+    case OPT_MMA: return parse_mma(optarg, &a->options.mma_fast);
     case OPT_CHECK: return a->options.check = true;
     case OPT_TIMEOUT:
         a->options.has_timeout = true;
@@ -274,8 +272,9 @@ const command command_run = {
     "       ptxbridge run K.ptx --entry K --grid 4 --block 128 [--shared BYTES] [--arg ARG]… [OPTIONS]\n\n"
     "Runs the launches of case files (docs/case_files.md) and compares the results with what they expect, or runs one\n"
     "launch given by options. Exit status 1 when an expectation fails or the kernel faults.\n\n"
-    "  --device NAME       device to run on (cpu)\n"
+    "  --device NAME       device to run on: cpu, hip, hip:1, sim:gfx1100, … (cpu); \"ptxbridge devices\" lists them\n"
     "  --mma-model M       ada, hopper, blackwell, ampere, turing, volta, ieee; overrides the case file\n"
+    "  --mma fast|exact    on AMD devices fast uses matrix cores (WMMA, MFMA): bounded differences, no model's bits (exact)\n"
     "  --check             test each access against exact allocation bounds\n"
     "  --timeout-ms N      stop a launch after N ms; overrides the case file; 0 = no limit\n"
     "  --repeat N          run N times and print least and median times to parse, decode and run\n"

@@ -9,8 +9,8 @@ typedef struct arguments {
 
 static bool parse_emit(const char *text, pxb_emit *out)
 {
-    static const char *const names[] = {"llvm", "asm", "obj"};
-    for (int i = 0; i < 3; i++) {
+    static const char *const names[] = {"llvm", "asm", "obj", "hsaco"};
+    for (int i = 0; i < 4; i++) {
         if (strcmp(text, names[i]) == 0) {
             *out = (pxb_emit)i;
             return true;
@@ -50,6 +50,9 @@ static int translate(pxb_context *ctx, const char *path, const arguments *a)
         if (f.is_entry && f.status != PXB_OK)
             fprintf(stderr, "%s:%u: warning: entry \"%s\" is left out: %s\n", path, f.line, f.name,
                     pxb_status_name(f.status));
+    char notes[4096];
+    if (a->options.mma_fast && pxb_translate_mma_notes(module, a->options.target, notes, sizeof notes) == PXB_OK)
+        fputs(notes, stderr);
     int status = write_output(ctx, &blob, a);
     pxb_blob_free(&blob);
     return status;
@@ -62,6 +65,7 @@ static int run_translate(pxb_context *ctx, int argc, char **argv)
         {"emit", required_argument, NULL, 'e'},
         {"entry", required_argument, NULL, 'n'},
         {"mma-model", required_argument, NULL, 'm'},
+        {"mma", required_argument, NULL, 'f'},
         {"unoptimised", no_argument, NULL, 'u'},
         {"targets", no_argument, NULL, 'l'},
         {"output", required_argument, NULL, 'o'},
@@ -79,11 +83,15 @@ static int run_translate(pxb_context *ctx, int argc, char **argv)
         case 'h': return print_usage(&command_translate);
         case 'e':
             if (!parse_emit(optarg, &a.options.emit))
-                return usage_error(&command_translate, "--emit is llvm, asm or obj, not \"%s\"", optarg);
+                return usage_error(&command_translate, "--emit is llvm, asm, obj or hsaco, not \"%s\"", optarg);
             break;
         case 'm':
             if (!pxb_mma_model_from_name(optarg, &a.options.mma_model))
                 return usage_error(&command_translate, "there is no mma model \"%s\"", optarg);
+            break;
+        case 'f':
+            if (!parse_mma(optarg, &a.options.mma_fast))
+                return usage_error(&command_translate, "--mma is fast or exact, not \"%s\"", optarg);
             break;
         default: return option_error(&command_translate, c, argv);
         }
@@ -94,7 +102,7 @@ static int run_translate(pxb_context *ctx, int argc, char **argv)
         return usage_error(&command_translate, "--target is missing, e.g. --target gfx1100");
     if (a.options.unoptimised && a.options.emit != PXB_EMIT_LLVM)
         return usage_error(&command_translate, "--unoptimised goes with --emit llvm");
-    if (!a.output && a.options.emit == PXB_EMIT_OBJECT)
+    if (!a.output && a.options.emit >= PXB_EMIT_OBJECT)
         return usage_error(&command_translate,
                            "-o is missing: an object is not written to the standard output unless -o - is given");
     return translate(ctx, argv[optind], &a);
@@ -103,12 +111,14 @@ static int run_translate(pxb_context *ctx, int argc, char **argv)
 const command command_translate = {
     "translate",
     "translates PTX for an AMD GPU",
-    "Usage: ptxbridge translate FILE --target gfx… [--emit llvm|asm|obj] [-o OUT] [--entry ENTRY]\n\n"
+    "Usage: ptxbridge translate FILE --target gfx… [--emit llvm|asm|obj|hsaco] [-o OUT] [--entry ENTRY]\n\n"
     "  --target T       AMD target; --targets lists those of this build\n"
-    "  --emit KIND      llvm and asm are text, obj (the default) a relocatable ELF object\n"
+    "  --emit KIND      llvm and asm are text, obj (the default) a relocatable ELF object, hsaco the object linked\n"
+    "                   by ld.lld or libamd_comgr into the code object that HIP loads (PTXBRIDGE_LLD names another linker)\n"
     "  -o, --output OUT file to write; - is the standard output, the default for text\n"
     "  --entry E        only this entry and what it calls; otherwise every entry that can be run\n"
     "  --mma-model M    ada (default), hopper, blackwell, ampere, turing, volta, ieee\n"
+    "  --mma fast|exact fast: mma by WMMA or MFMA where the target has it; which way each kind went goes to stderr (exact)\n"
     "  --unoptimised    with --emit llvm: the IR before LLVM's passes\n"
     "Results are kept in the disk cache: see \"ptxbridge cache --help\".\n",
     run_translate,

@@ -15,6 +15,12 @@ int exit_of(pxb_status status)
     return status == PXB_NO_DEVICE ? EXIT_DEVICE : EXIT_USAGE;
 }
 
+int graver(int a, int b)
+{
+    static const int weight[] = {[EXIT_DONE] = 0, [EXIT_NO] = 1, [EXIT_DEVICE] = 2, [EXIT_USAGE] = 3};
+    return weight[a] > weight[b] ? a : b;
+}
+
 int report_error(const pxb_context *ctx)
 {
     const pxb_error *e = pxb_last_error(ctx);
@@ -47,6 +53,12 @@ int print_usage(const command *c)
 {
     printf("%s", c->usage);
     return EXIT_DONE;
+}
+
+bool parse_mma(const char *text, bool *fast)
+{
+    *fast = strcmp(text, "fast") == 0;
+    return *fast || strcmp(text, "exact") == 0;
 }
 
 bool parse_number(const char *text, uint64_t most, uint64_t *out)

@@ -3,8 +3,12 @@
 #include <string.h>
 #include "cli/cli.h"
 
-static const command *const commands[] = {&command_run, &command_translate, &command_inspect, &command_devices,
-                                          &command_cache};
+static const command *const commands[] = {&command_run,       &command_record,  &command_compare, &command_translate,
+                                          &command_inspect, &command_devices, &command_cache,
+#if PTXBRIDGE_CONFORM
+                                          &command_conform,
+#endif
+};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_overview(FILE *to)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/cli.h"
+#include "runtime/device.h"
 
 enum { SHOWN = 8 }; /* first elements of an output that nothing was expected of */
 
@@ -45,9 +46,17 @@ static void print_times(const case_result *r, bool all)
 
 /* ------------------------------------------------------------ text */
 
+static void print_counters(const case_result *r)
+{
+    for (uint32_t i = 0; i < r->ncounters; i++)
+        printf("%s%s %" PRIu64, i ? ", " : "  ", r->counters[i].name, r->counters[i].value);
+    if (r->ncounters)
+        putchar('\n');
+}
+
 static const char *model_name(const case_file *file, const run_arguments *a)
 {
-    return pxb_mma_model_name(a->options.has_model ? a->options.model : file->model);
+    return rt_mma_model_on(a->options.device, a->options.has_model ? a->options.model : file->model);
 }
 
 static const char *ulp_text(const rt_difference *d, char *buffer, size_t size)
@@ -160,8 +169,8 @@ void report_case(const char *title, const case_file *file, const run_arguments *
     printf("%s: %s", title, file->launches[0].entry);
     if (file->nlaunches > 1)
         printf(" and %u more launches", file->nlaunches - 1);
-    printf(", device %s, mma model %s: %s\n", a->options.device ? a->options.device : "cpu", model_name(file, a),
-           answer);
+    printf(", device %s, mma model %s%s: %s\n", a->options.device ? a->options.device : "cpu", model_name(file, a),
+           a->options.mma_fast ? " (fast)" : "", answer);
     if (r->nverdicts)
         print_verdicts(r, a->quiet);
     if (!judges_arrays(r) && r->noutputs && !a->quiet)
@@ -170,8 +179,10 @@ void report_case(const char *title, const case_file *file, const run_arguments *
         printf("  printf:\n%s%s", r->printed, r->printed[strlen(r->printed) - 1] == '\n' ? "" : "\n");
     if (r->fault_text)
         printf("%s%s\n", r->passed ? "  as expected: " : "  ", r->fault_text);
-    if (!a->quiet)
-        print_times(r, a->timing);
+    if (a->quiet)
+        return;
+    print_counters(r);
+    print_times(r, a->timing);
 }
 
 /* ------------------------------------------------------------ JSON */
@@ -230,12 +241,18 @@ json_t *json_of_case(const char *title, const case_file *file, const run_argumen
         json_pack("{s:o, s:o, s:s, s:s, s:b, s:o, s:o}", "case", json_text(title), "entry",
                   json_text(file->launches[0].entry), "device", a->options.device ? a->options.device : "cpu",
                   "mma_model", model_name(file, a), "passed", r->passed, "expectations", verdicts, "outputs", outputs);
+    if (a->options.mma_fast)
+        json_object_set_new(j, "mma", json_string("fast"));
     if (r->fault) {
         json_object_set_new(j, "fault", json_string(case_fault_name(r->fault) ? case_fault_name(r->fault) : "other"));
         json_object_set_new(j, "fault_line", json_integer(r->fault_line));
         json_object_set_new(j, "fault_text", json_text(r->fault_text));
     }
     json_object_set_new(j, "printf", json_text(r->printed));
+    json_t *counters = json_object();
+    for (uint32_t i = 0; i < r->ncounters; i++)
+        json_object_set_new(counters, r->counters[i].name, json_integer((json_int_t)r->counters[i].value));
+    json_object_set_new(j, "counters", counters);
     json_object_set_new(j, "parse_ms", json_of_times(r->parse_ms, r->repeat));
     json_object_set_new(j, "decode_ms", json_of_times(r->decode_ms, r->repeat));
     json_object_set_new(j, "run_ms", json_of_times(r->run_ms, r->repeat));

@@ -73,7 +73,8 @@ typedef enum pxb_status {
     PXB_OUT_OF_MEMORY,
     PXB_IO,                 /**< a file could not be read or written */
     PXB_INTERNAL,           /**< a fault of this program */
-    /* Kernel faults: the launch was stopped; device memory holds what was written until then. */
+    /* Kernel faults: the launch was stopped; device memory holds what was written until then. On "cuda" a fault ends the
+     * device: memory is lost, and further calls fail until it is closed and opened again. */
     PXB_FAULT_ADDRESS = 32, /**< an access outside every allocation */
     PXB_FAULT_MISALIGNED,   /**< an address that is not a multiple of the access size */
     PXB_FAULT_TRAP,         /**< the kernel executed `trap` */
@@ -132,6 +133,9 @@ typedef struct pxb_device_info {
     const char *description; /**< one line */
     bool available;
     const char *reason;      /**< why it is not available, else NULL; valid until the next call on the context */
+    const char *choices;     /**< what may follow "name:", separated by blanks: "gfx1100 gfx1201"; NULL when nothing may;
+                                  valid as long as reason */
+    bool needs_choice;       /**< the name alone cannot be opened */
 } pxb_device_info;
 
 /** One property of an open device, e.g. {"workers", "4"}: values are text, numbers in decimal. */
@@ -145,7 +149,7 @@ PXB_API uint32_t pxb_device_kind_count(void);
 /** Describes kind `index`, and tries whether it is available. @return PXB_OK or PXB_BAD_ARGUMENT. */
 PXB_API pxb_status pxb_device_kind(pxb_context *context, uint32_t index, pxb_device_info *out);
 
-/** Opens a device by name; NULL means "cpu".
+/** Opens a device by name, "cpu", "hip:1", "sim:gfx1100"; NULL means "cpu".
  *  @return PXB_NO_DEVICE when the name is unknown (the error names the known ones) or the device is not available. */
 PXB_API pxb_status pxb_device_open(pxb_context *context, const char *name, pxb_device **out);
 
@@ -154,6 +158,15 @@ PXB_API void pxb_device_close(pxb_device *device);
 
 /** Property `index` of a device. @return PXB_NOT_FOUND after the last one. The strings live as long as the device. */
 PXB_API pxb_status pxb_device_property(pxb_device *device, uint32_t index, pxb_property *out);
+
+/** A number that a device counts while it runs kernels, e.g. {"VALU instructions", 1200}. */
+typedef struct pxb_counter {
+    const char *name;
+    uint64_t value;          /**< of all launches since the device was opened */
+} pxb_counter;
+
+/** Counter `index` of a device. @return PXB_NOT_FOUND after the last one, at once on a device that counts nothing. */
+PXB_API pxb_status pxb_device_counter(pxb_device *device, uint32_t index, pxb_counter *out);
 
 /* ---------------------------------------------------------------- memory */
 
@@ -277,10 +290,11 @@ typedef struct pxb_launch_options {
     uint32_t timeout_ms;     /**< 0 = no limit */
     pxb_print_fn print;      /**< NULL writes the text to stdout */
     void *print_user;
+    bool mma_fast;           /**< AMD devices: mma on matrix cores, see pxb_translate_options; no effect elsewhere */
 } pxb_launch_options;
 
 #define PXB_LAUNCH_OPTIONS_INIT \
-    {sizeof(pxb_launch_options), {1, 1, 1}, {1, 1, 1}, 0, PXB_MMA_ADA, false, 0, 0, 0}
+    {sizeof(pxb_launch_options), {1, 1, 1}, {1, 1, 1}, 0, PXB_MMA_ADA, false, 0, 0, 0, false}
 
 /** Runs a kernel and waits for its end. `params[i]` points to the value of parameter i, of the size that
  *  pxb_module_param() gives; `count` must be the number of parameters.
@@ -349,7 +363,8 @@ PXB_API pxb_status pxb_handle_destroy(pxb_image *image, pxb_handle handle);
 
 /* ---------------------------------------------------------------- translation */
 
-typedef enum pxb_emit { PXB_EMIT_LLVM, PXB_EMIT_ASM, PXB_EMIT_OBJECT } pxb_emit;
+/** LLVM IR and assembly are text; an object is relocatable ELF; HSACO is the object linked, as HIP loads it. */
+typedef enum pxb_emit { PXB_EMIT_LLVM, PXB_EMIT_ASM, PXB_EMIT_OBJECT, PXB_EMIT_HSACO } pxb_emit;
 
 /** A piece of memory handed to the caller, to be given back with pxb_blob_free(). */
 typedef struct pxb_blob {
@@ -363,16 +378,20 @@ typedef struct pxb_translate_options {
     size_t struct_size;      /**< sizeof(pxb_translate_options) */
     const char *target;      /**< AMD target, "gfx1100", "gfx942", …: see pxb_translate_target() */
     const char *entry;       /**< this entry with all that it calls; NULL = every entry that can be run */
-    pxb_emit emit;           /**< LLVM IR or assembly as text, or a relocatable ELF object */
+    pxb_emit emit;
     pxb_mma_model mma_model;
     bool unoptimised;        /**< PXB_EMIT_LLVM: the IR before LLVM's passes */
+    bool mma_fast;           /**< mma by WMMA or MFMA where the target has it: faster, and no model's bits but AMD's sums */
 } pxb_translate_options;
 
-#define PXB_TRANSLATE_OPTIONS_INIT {sizeof(pxb_translate_options), 0, 0, PXB_EMIT_OBJECT, PXB_MMA_ADA, false}
+#define PXB_TRANSLATE_OPTIONS_INIT {sizeof(pxb_translate_options), 0, 0, PXB_EMIT_OBJECT, PXB_MMA_ADA, false, false}
 
 /** Translates for an AMD GPU. The same input gives the same bytes. Results are kept in the disk cache.
  *  @return PXB_UNSUPPORTED with instruction and line, also without a translator in this build or for an unknown target. */
 PXB_API pxb_status pxb_translate(pxb_module *module, const pxb_translate_options *options, pxb_blob *out);
+/** Which way each kind of mma of a module goes on a target under mma_fast: lines "meaning: instruction" or "meaning: exact".
+ *  `text` receives at most `size` bytes with the final zero; lines that do not fit are left out. */
+PXB_API pxb_status pxb_translate_mma_notes(pxb_module *module, const char *target, char *text, size_t size);
 /** Name of target number `index`; NULL after the last one, at once when this build has no translator. */
 PXB_API const char *pxb_translate_target(uint32_t index);
 /** Gives a blob back; its members become 0. */

@@ -72,5 +72,7 @@ pxb_status rt_png_parse(pxb_context *ctx, const char *name, const void *data, si
 pxb_status rt_png_read(pxb_context *ctx, const char *path, rt_array *out);
 /* u8 and u16 as they are; floats in [0, 1] as 8-bit pictures, clamped; (H,W) or (H,W,C), C = 1 to 4. */
 pxb_status rt_png_write(pxb_context *ctx, const char *path, const rt_array *a);
+/* The same as bytes, freed by the caller; `name` stands in messages. */
+pxb_status rt_png_format(pxb_context *ctx, const char *name, const rt_array *a, void **data, size_t *length);
 
 #endif

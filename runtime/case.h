@@ -127,12 +127,14 @@ typedef struct case_options {
     const char *device;            /* NULL = cpu */
     bool has_model;                /* else the file's */
     pxb_mma_model model;
+    bool mma_fast;                 /* mma on matrix cores where the device has them */
     bool check;
     bool has_timeout;
     uint32_t timeout_ms;
     uint32_t repeat;               /* at least 1: parse, decode and run are repeated and timed */
     const char *const *wanted;     /* further arrays to read back, by name */
     uint32_t nwanted;
+    bool all;                      /* read back every buffer and surface, and the module's variables that changed */
     void (*progress)(void *user, const char *phase, uint32_t done, uint32_t of);   /* may be NULL */
     void *progress_user;
 } case_options;
@@ -164,6 +166,12 @@ typedef struct case_result {
     const char *printed;           /* what printf wrote */
     uint32_t noutputs;
     case_output *outputs;
+    uint32_t nmissing;             /* module variables that could not be read back (case_options.all) */
+    const char **missing;
+    uint32_t ncounters;            /* what the device counted in one run of the launches */
+    pxb_counter *counters;
+    uint32_t nproperties;          /* of the device: name, value, name, value … */
+    const char **properties;
     uint32_t nverdicts;
     case_verdict *verdicts;
     uint32_t repeat;
@@ -175,6 +183,21 @@ typedef struct case_result {
  * the file, whose strings it uses. */
 pxb_status case_run(pxb_context *ctx, const case_file *file, const case_options *options, case_result *result);
 void case_result_free(case_result *result);
+
+/* One launch at a time, with records (runtime/trace.h). The result takes what printf and faults leave. */
+typedef struct case_session case_session;
+struct rt_trace;
+pxb_status case_session_open(pxb_context *ctx, const case_file *file, const case_options *options, case_result *result,
+                             case_session **out);
+const ptx_module *case_session_module(const case_session *s);
+/* The device's address of a buffer or handle of an image; 0 for globals. */
+uint64_t case_session_place(const case_session *s, const case_array *array);
+/* Address of a module variable, 0 when the device has none. */
+uint64_t case_session_variable(const case_session *s, const char *name);
+/* Writes all arrays anew, runs the launches before number `launch`, then this one with records. *faulted: a launch was
+ * stopped; records were kept until then if it was this one. */
+pxb_status case_session_trace(case_session *s, uint32_t launch, struct rt_trace *trace, bool *faulted);
+void case_session_close(case_session *s);
 
 /* case_expect.c: judges arrays, printf and fault; fills result->verdicts and ->passed. */
 pxb_status case_judge(pxb_context *ctx, const case_file *file, case_result *result);

@@ -75,6 +75,10 @@ static pxb_status judge_array(pxb_context *ctx, const case_file *file, case_resu
     v->kind = case_array_kind_name(e->array ? e->array->kind : CASE_GLOBAL);
     v->name = e->array ? e->array->name : e->global;
     v->tolerance_text = tolerance_text(&result->pool, &e->tolerance);
+    if (!output && result->fault) {
+        v->detail = "the device's memory was lost with the fault";
+        return PXB_OK;
+    }
     if (!output)
         return rt_fail(ctx, PXB_INTERNAL, "%s \"%.80s\" was not read back", v->kind, v->name);
     pxb_status status = case_load_source(ctx, &e->source, &want);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "runtime/device.h"
 #include "runtime/module.h"
 
 enum { MAX_PTX_BYTES = 1 << 30, MAX_PRINTED = 64 << 20 };
@@ -240,13 +241,14 @@ static pxb_status pack_params(const run *r, const case_launch *l, const ptx_func
 
 /* ------------------------------------------------------------ launches */
 
-static pxb_status launch_one(run *r, const case_launch *l, pxb_kernel *kernel)
+static pxb_status launch_one(run *r, const case_launch *l, pxb_kernel *kernel, struct rt_trace *trace)
 {
     pxb_launch_options o = PXB_LAUNCH_OPTIONS_INIT;
     memcpy(o.grid, l->grid, sizeof o.grid);
     memcpy(o.block, l->block, sizeof o.block);
     o.shared_bytes = l->shared;
     o.mma_model = r->options->has_model ? r->options->model : r->file->model;
+    o.mma_fast = r->options->mma_fast;
     o.check = r->options->check;
     o.timeout_ms = r->options->has_timeout ? r->options->timeout_ms : r->file->timeout_ms;
     o.print = on_print;
@@ -254,7 +256,7 @@ static pxb_status launch_one(run *r, const case_launch *l, pxb_kernel *kernel)
     unsigned char *block = NULL;
     pxb_status status = pack_params(r, l, kernel->function, &block);
     if (!status)
-        status = pxb_launch_packed(kernel, &o, block, (size_t)kernel->function->param_size);
+        status = rt_launch(kernel, &o, block, (size_t)kernel->function->param_size, trace);
     free(block);
     return status;
 }
@@ -285,7 +287,7 @@ static pxb_status run_launches(run *r, uint32_t repetition)
     started = rt_now_ms();
     for (uint32_t i = 0; i < n && !status; i++) {
         progress(r, "run", repetition * n + i, r->result->repeat * n);
-        status = launch_one(r, &r->file->launches[i], kernels[i]);
+        status = launch_one(r, &r->file->launches[i], kernels[i], NULL);
     }
     r->result->run_ms[repetition] = rt_now_ms() - started;
     free(kernels);
@@ -310,6 +312,8 @@ static bool wanted(const run *r, const case_array *a)
     if (a->kind == CASE_TEXTURE)
         return false;
     bool judged = false;
+    if (r->options->all)
+        return a->kind != CASE_GLOBAL;
     for (uint32_t i = 0; i < r->file->nexpects; i++) {
         const case_expect *e = &r->file->expects[i];
         judged = judged || e->kind == CASE_EXPECT_ARRAY;
@@ -384,19 +388,117 @@ static pxb_status read_wanted_globals(run *r)
     return status;
 }
 
+/* What a variable held before the launches; false when only the device knows (it holds addresses). */
+static bool initial_bytes(const run *r, const ptx_variable *v, const void **out)
+{
+    const case_array *a = case_find(r->file, CASE_GLOBAL, v->name);
+    *out = a ? resident_of(r, a)->initial.data : v->init;
+    return a || v->nrelocations == 0;
+}
+
+static bool is_zero(const unsigned char *p, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        if (p[i])
+            return false;
+    return true;
+}
+
+/* Variables that the launches changed. Those that a device does not have are told of. */
+static pxb_status read_changed_globals(run *r)
+{
+    case_result *result = r->result;
+    const ptx_module *m = r->module->ptx;
+    result->missing = rt_pool_alloc(&result->pool, (size_t)m->nvariables + 1, sizeof *result->missing);
+    if (!result->missing)
+        return rt_no_memory(r->ctx);
+    for (uint32_t i = 0; i < m->nvariables; i++) {
+        const ptx_variable *v = m->variables[i];
+        const void *initial;
+        if (v->space != PTX_SPACE_GLOBAL || ptx_type_class(v->type) == 'o' || v->size == 0 ||
+            have_global(result, v->name) || !initial_bytes(r, v, &initial))
+            continue;
+        case_output *o = &result->outputs[result->noutputs];
+        pxb_status status = read_global(r, v->name, o);
+        if (status == PXB_NOT_FOUND) {
+            result->missing[result->nmissing++] = rt_pool_strdup(&result->pool, v->name);
+            rt_array_free(&o->array);
+            continue;
+        }
+        if (status)
+            return result->noutputs++, status;
+        o->changed = initial ? memcmp(o->array.data, initial, (size_t)v->size) != 0 : !is_zero(o->array.data, v->size);
+        if (o->changed)
+            result->noutputs++;
+        else
+            rt_array_free(&o->array);
+    }
+    return PXB_OK;
+}
+
+/* The device was opened for this case, so that its counters are those of the repetitions. */
+static pxb_status keep_counters(run *r)
+{
+    case_result *result = r->result;
+    const rt_device_ops *ops = r->device->ops;
+    uint32_t n = 0;
+    pxb_counter c;
+    while (ops->counter && ops->counter(r->device, n, &c))
+        n++;
+    result->counters = rt_pool_alloc(&result->pool, (size_t)n + 1, sizeof *result->counters);
+    for (uint32_t i = 0; result->counters && i < n && ops->counter(r->device, i, &c); i++) {
+        c.name = rt_pool_strdup(&result->pool, c.name);
+        c.value /= result->repeat;
+        if (!c.name)
+            return rt_no_memory(r->ctx);
+        result->counters[result->ncounters++] = c;
+    }
+    return result->counters ? PXB_OK : rt_no_memory(r->ctx);
+}
+
+static pxb_status keep_properties(run *r)
+{
+    case_result *result = r->result;
+    uint32_t n = 0;
+    pxb_property p;
+    while (r->device->ops->property(r->device, n, &p))
+        n++;
+    result->properties = rt_pool_alloc(&result->pool, 2 * (size_t)n + 1, sizeof *result->properties);
+    if (!result->properties)
+        return rt_no_memory(r->ctx);
+    for (uint32_t i = 0; i < n && r->device->ops->property(r->device, i, &p); i++) {
+        const char *name = rt_pool_strdup(&result->pool, p.name), *value = rt_pool_strdup(&result->pool, p.value);
+        if (!name || !value)
+            return rt_no_memory(r->ctx);
+        result->properties[2 * i] = name;
+        result->properties[2 * i + 1] = value;
+        result->nproperties = i + 1;
+    }
+    return PXB_OK;
+}
+
 static pxb_status read_outputs(run *r)
 {
     case_result *result = r->result;
     size_t most = (size_t)r->nresidents + r->file->nexpects + r->options->nwanted + 1;
+    if (r->options->all)
+        most += r->module->ptx->nvariables;
     result->outputs = calloc(most, sizeof *result->outputs);
     if (!result->outputs)
         return rt_no_memory(r->ctx);
     pxb_status status = PXB_OK;
-    for (uint32_t i = 0; i < r->nresidents && !status; i++)
+    const bool lost = result->fault && r->device->ops->loses_memory;
+    for (uint32_t i = 0; i < r->nresidents && !status && !lost; i++)
         if (r->residents[i].array->kind != CASE_GLOBAL && wanted(r, r->residents[i].array))
             status = read_output(r, &r->residents[i], &result->outputs[result->noutputs++]);
-    if (!status)
+    if (!status && !lost)
         status = read_wanted_globals(r);
+    if (!status && r->options->all && !lost)
+        status = read_changed_globals(r);
+    if (!status)
+        status = keep_counters(r);
+    if (!status && r->options->all)
+        status = keep_properties(r);
     result->printed = rt_pool_strdup(&result->pool, r->printed.length ? r->printed.text : "");
     return status || result->printed ? status : rt_no_memory(r->ctx);
 }
@@ -443,6 +545,108 @@ pxb_status case_run(pxb_context *ctx, const case_file *file, const case_options 
         status = case_judge(ctx, file, result);
     release(&r);
     return status;
+}
+
+/* ------------------------------------------------------------ one launch at a time */
+
+/* The module is loaded once, so its variables have to be set back by hand. */
+struct case_session {
+    run r;
+    void **variables;          /* first contents of each module variable, NULL for those that no kernel can change */
+};
+
+static pxb_status keep_variables(case_session *s)
+{
+    const ptx_module *m = s->r.module->ptx;
+    s->variables = calloc((size_t)m->nvariables + 1, sizeof *s->variables);
+    pxb_status status = s->variables ? PXB_OK : rt_no_memory(s->r.ctx);
+    for (uint32_t i = 0; i < m->nvariables && !status; i++) {
+        const ptx_variable *v = m->variables[i];
+        pxb_address at;
+        if (v->space != PTX_SPACE_GLOBAL || ptx_type_class(v->type) == 'o' || v->size == 0 || v->size > RT_ARRAY_LIMIT ||
+            pxb_global_get(s->r.device, s->r.module, v->name, &at, NULL))
+            continue;
+        s->variables[i] = malloc((size_t)v->size);
+        status = s->variables[i] ? pxb_memory_read(s->r.device, s->variables[i], at, (size_t)v->size)
+                                 : rt_no_memory(s->r.ctx);
+    }
+    return status;
+}
+
+static pxb_status write_variables(case_session *s)
+{
+    const ptx_module *m = s->r.module->ptx;
+    pxb_status status = PXB_OK;
+    for (uint32_t i = 0; i < m->nvariables && !status; i++) {
+        pxb_address at;
+        if (!s->variables[i])
+            continue;
+        status = pxb_global_get(s->r.device, s->r.module, m->variables[i]->name, &at, NULL);
+        if (!status)
+            status = pxb_memory_write(s->r.device, at, s->variables[i], (size_t)m->variables[i]->size);
+    }
+    return status;
+}
+
+pxb_status case_session_open(pxb_context *ctx, const case_file *file, const case_options *options, case_result *result,
+                             case_session **out)
+{
+    case_session *s = calloc(1, sizeof *s);
+    memset(result, 0, sizeof *result);
+    *out = s;
+    if (!s)
+        return rt_no_memory(ctx);
+    s->r = (run){.ctx = ctx, .file = file, .options = options, .result = result};
+    pxb_status status = prepare(&s->r);
+    if (!status)
+        status = pxb_module_load_text(ctx, s->r.ptx, s->r.ptx_length, file->ptx, &s->r.module);
+    return status ? status : keep_variables(s);
+}
+
+const ptx_module *case_session_module(const case_session *s)
+{
+    return s->r.module->ptx;
+}
+
+uint64_t case_session_place(const case_session *s, const case_array *array)
+{
+    const resident *x = resident_of(&s->r, array);
+    return array->kind == CASE_BUFFER ? x->address : x->handle;
+}
+
+uint64_t case_session_variable(const case_session *s, const char *name)
+{
+    pxb_address address;
+    return pxb_global_get(s->r.device, s->r.module, name, &address, NULL) ? 0 : address;
+}
+
+pxb_status case_session_trace(case_session *s, uint32_t launch, struct rt_trace *trace, bool *faulted)
+{
+    run *r = &s->r;
+    *faulted = false;
+    r->printed.length = 0;
+    pxb_status status = write_variables(s);
+    if (!status)
+        status = write_residents(r);
+    for (uint32_t i = 0; i <= launch && !status; i++) {
+        pxb_kernel *kernel;
+        status = pxb_kernel_get(r->device, r->module, r->file->launches[i].entry, &kernel);
+        if (!status)
+            status = launch_one(r, &r->file->launches[i], kernel, i == launch ? trace : NULL);
+    }
+    *faulted = pxb_is_fault(status);
+    return *faulted ? note_fault(r, status) : status;
+}
+
+void case_session_close(case_session *s)
+{
+    if (!s)
+        return;
+    for (uint32_t i = 0; s->variables && i < s->r.module->ptx->nvariables; i++)
+        free(s->variables[i]);
+    free(s->variables);
+    release(&s->r);
+    free(s);
 }
 
 void case_result_free(case_result *result)

@@ -50,6 +50,13 @@ static uint64_t distance_integer(uint64_t a, uint64_t b, rt_dtype dtype)
     return a > b ? a - b : b - a;
 }
 
+uint64_t rt_distance(const rt_array *a, const rt_array *b, uint64_t i, rt_format format)
+{
+    layout l;
+    uint64_t x = rt_array_bits(a, i), y = rt_array_bits(b, i);
+    return float_layout(a->dtype, format, &l) ? distance_float(x, y, &l) : distance_integer(x, y, a->dtype);
+}
+
 double rt_format_value(const rt_array *a, uint64_t i, rt_format format)
 {
     uint64_t bits = rt_array_bits(a, i);

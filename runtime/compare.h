@@ -30,6 +30,23 @@ typedef struct rt_difference {
 /* The arrays have one dtype and one count. */
 void rt_compare(const rt_array *got, const rt_array *want, rt_format format, const rt_tolerance *tolerance, rt_difference *out);
 
+/* Distance of elements i in units of the last place, as for RT_ULP; 0 for bits that differ only in the sign of zero or
+ * in a NaN's payload. UINT64_MAX: a NaN against a number. */
+uint64_t rt_distance(const rt_array *a, const rt_array *b, uint64_t i, rt_format format);
+
+/* compare_statistics.c: how differences are spread. */
+enum { RT_BINS = 64 };
+typedef struct rt_statistics {
+    rt_difference difference;
+    uint64_t median_ulp;       /* of the differing elements; UINT64_MAX: a NaN against a number */
+    uint64_t bits_only;        /* differing, at distance 0 */
+    uint64_t bins[RT_BINS];    /* distances from 2^i up to below 2^(i + 1) */
+    uint64_t nan;              /* a NaN against a number */
+    uint32_t nbins;            /* up to the last that is not empty */
+} rt_statistics;
+pxb_status rt_compare_statistics(pxb_context *ctx, const rt_array *got, const rt_array *want, rt_format format,
+                                 const rt_tolerance *tolerance, rt_statistics *out);
+
 /* Element i in the format, as a number. */
 double rt_format_value(const rt_array *a, uint64_t i, rt_format format);
 /* "[3,17]" of flat index i. */

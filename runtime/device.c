@@ -5,7 +5,16 @@
 #include <string.h>
 #include "runtime/module.h"
 
-const rt_device_ops *const rt_device_kinds[] = {&rt_device_cpu};
+const rt_device_ops *const rt_device_kinds[] = {
+#if !PTXBRIDGE_NO_CPU
+    &rt_device_cpu,
+#endif
+    &rt_device_cuda,
+#if PTXBRIDGE_LLVM
+    &rt_device_hip,
+    &rt_device_sim,
+#endif
+};
 const uint32_t rt_device_kind_count = sizeof rt_device_kinds / sizeof *rt_device_kinds;
 
 uint32_t pxb_device_kind_count(void)
@@ -24,6 +33,8 @@ pxb_status pxb_device_kind(pxb_context *context, uint32_t index, pxb_device_info
     out->description = ops->description;
     out->reason = ops->unavailable();
     out->available = out->reason == NULL;
+    out->choices = ops->choices && out->available ? ops->choices() : NULL;
+    out->needs_choice = ops->needs_choice;
     return PXB_OK;
 }
 
@@ -38,13 +49,32 @@ static pxb_status unknown_device(pxb_context *context, const char *name)
     return rt_fail(context, PXB_NO_DEVICE, "there is no device \"%.100s\"; known: %s", name, known);
 }
 
+/* The kind that a name means, "cuda:1" as "cuda"; *which is what follows the colon. */
+static const rt_device_ops *kind_of(const char *name, const char **which)
+{
+    const char *text = name ? name : "cpu", *colon = strchr(text, ':');
+    size_t length = colon ? (size_t)(colon - text) : strlen(text);
+    *which = colon ? colon + 1 : NULL;
+    for (uint32_t i = 0; i < rt_device_kind_count; i++) {
+        const char *kind = rt_device_kinds[i]->name;
+        if (strlen(kind) == length && memcmp(kind, text, length) == 0)
+            return rt_device_kinds[i];
+    }
+    return NULL;
+}
+
+const char *rt_mma_model_on(const char *device, pxb_mma_model model)
+{
+    const char *which;
+    const rt_device_ops *ops = kind_of(device, &which);
+    return ops && ops->native_mma ? "native" : pxb_mma_model_name(model);
+}
+
 pxb_status pxb_device_open(pxb_context *context, const char *name, pxb_device **out)
 {
     *out = NULL;
-    const rt_device_ops *ops = NULL;
-    for (uint32_t i = 0; i < rt_device_kind_count; i++)
-        if (strcmp(rt_device_kinds[i]->name, name ? name : "cpu") == 0)
-            ops = rt_device_kinds[i];
+    const char *which;
+    const rt_device_ops *ops = kind_of(name, &which);
     if (!ops)
         return unknown_device(context, name);
     const char *why = ops->unavailable();
@@ -55,7 +85,7 @@ pxb_status pxb_device_open(pxb_context *context, const char *name, pxb_device **
         return rt_no_memory(context);
     device->context = context;
     device->ops = ops;
-    pxb_status status = ops->open(device);
+    pxb_status status = ops->open(device, which);
     if (status) {
         free(device);
         return status;
@@ -88,6 +118,14 @@ pxb_status pxb_device_property(pxb_device *device, uint32_t index, pxb_property 
     memset(out, 0, sizeof *out);
     if (!device->ops->property(device, index, out))
         return rt_fail(device->context, PXB_NOT_FOUND, "device \"%s\" has no property %u", device->ops->name, index);
+    return PXB_OK;
+}
+
+pxb_status pxb_device_counter(pxb_device *device, uint32_t index, pxb_counter *out)
+{
+    memset(out, 0, sizeof *out);
+    if (!device->ops->counter || !device->ops->counter(device, index, out))
+        return rt_fail(device->context, PXB_NOT_FOUND, "device \"%s\" has no counter %u", device->ops->name, index);
     return PXB_OK;
 }
 
@@ -135,7 +173,7 @@ pxb_status pxb_memory_set(pxb_device *device, pxb_address to, uint8_t value, siz
 struct pxb_image {
     pxb_device *device;
     pxb_image_desc desc;
-    pxb_address texels;
+    pxb_address texels; /* device memory, or the device's own object */
     size_t bytes;
     pxb_handle *handles;
     uint32_t nhandles;
@@ -183,6 +221,29 @@ static pxb_status check_desc(pxb_context *ctx, const pxb_image_desc *d, size_t *
     return PXB_OK;
 }
 
+static pxb_status make_texels(pxb_image *image)
+{
+    pxb_device *device = image->device;
+    if (device->ops->image_create)
+        return device->ops->image_create(device, &image->desc, &image->texels);
+    pxb_status status = pxb_memory_alloc(device, image->bytes, &image->texels);
+    if (status)
+        return status;
+    status = pxb_memory_set(device, image->texels, 0, image->bytes);
+    if (status)
+        device->ops->free(device, image->texels);
+    return status;
+}
+
+static void free_texels(pxb_image *image)
+{
+    pxb_device *device = image->device;
+    if (device->ops->image_create)
+        device->ops->image_destroy(device, image->texels);
+    else
+        device->ops->free(device, image->texels);
+}
+
 pxb_status pxb_image_create(pxb_device *device, const pxb_image_desc *desc, pxb_image **out)
 {
     *out = NULL;
@@ -196,12 +257,8 @@ pxb_status pxb_image_create(pxb_device *device, const pxb_image_desc *desc, pxb_
     image->device = device;
     image->desc = *desc;
     image->bytes = bytes;
-    status = pxb_memory_alloc(device, bytes, &image->texels);
-    if (!status)
-        status = pxb_memory_set(device, image->texels, 0, bytes);
+    status = make_texels(image);
     if (status) {
-        if (image->texels)
-            device->ops->free(device, image->texels);
         free(image);
         return status;
     }
@@ -218,7 +275,7 @@ void pxb_image_destroy(pxb_image *image)
     pxb_device *device = image->device;
     for (uint32_t i = 0; i < image->nhandles; i++)
         device->ops->handle_destroy(device, image->handles[i]);
-    device->ops->free(device, image->texels);
+    free_texels(image);
     for (pxb_image **p = &device->images; *p; p = &(*p)->next) {
         if (*p == image) {
             *p = image->next;
@@ -243,14 +300,26 @@ static pxb_status check_bytes(const pxb_image *image, size_t bytes)
 
 pxb_status pxb_image_write(pxb_image *image, const void *from, size_t bytes)
 {
+    const rt_device_ops *ops = image->device->ops;
     pxb_status status = check_bytes(image, bytes);
-    return status ? status : pxb_memory_write(image->device, image->texels, from, bytes);
+    if (!status && rt_need(image->device->context, from, "the source"))
+        status = PXB_BAD_ARGUMENT;
+    if (status)
+        return status;
+    return ops->image_create ? ops->image_write(image->device, &image->desc, image->texels, from)
+                             : ops->write(image->device, image->texels, from, bytes);
 }
 
 pxb_status pxb_image_read(pxb_image *image, void *to, size_t bytes)
 {
+    const rt_device_ops *ops = image->device->ops;
     pxb_status status = check_bytes(image, bytes);
-    return status ? status : pxb_memory_read(image->device, to, image->texels, bytes);
+    if (!status && rt_need(image->device->context, to, "the destination"))
+        status = PXB_BAD_ARGUMENT;
+    if (status)
+        return status;
+    return ops->image_create ? ops->image_read(image->device, &image->desc, image->texels, to)
+                             : ops->read(image->device, to, image->texels, bytes);
 }
 
 /* Makes room for one more handle. */

@@ -10,13 +10,25 @@
 
 #include "runtime/internal.h"
 
+struct rt_trace;
+
 typedef struct rt_device_ops {
     const char *name, *description;
+    /* A kernel's fault ends the device's memory as well: after one there is nothing to read back. */
+    bool loses_memory;
+    /* mma is the hardware's own: the launch options' model means nothing. */
+    bool native_mma;
     /* Why the device cannot be opened here, or NULL when it can. The text lives until the next call. */
     const char *(*unavailable)(void);
-    pxb_status (*open)(pxb_device *device);          /* sets device->state */
+    /* Sets device->state. `which` is what follows the colon of the name ("sim:gfx1100", "hip:1"), NULL without one;
+     * a device that has no choice to offer refuses one. */
+    pxb_status (*open)(pxb_device *device, const char *which);
+    /* What may follow the colon, separated by blanks, or NULL. The text lives until the next call. */
+    const char *(*choices)(void);
+    bool needs_choice;
     void (*close)(pxb_device *device);
     bool (*property)(pxb_device *device, uint32_t index, pxb_property *out);
+    bool (*counter)(pxb_device *device, uint32_t index, pxb_counter *out);   /* NULL: it counts nothing */
 
     pxb_status (*alloc)(pxb_device *device, size_t bytes, pxb_address *out);
     pxb_status (*free)(pxb_device *device, pxb_address address);
@@ -34,7 +46,19 @@ typedef struct rt_device_ops {
     /* `params` has the entry's param_size bytes; options are checked. */
     pxb_status (*launch)(pxb_device *device, void *kernel, const pxb_launch_options *options, const void *params);
 
-    /* An image is device memory that device.c has allocated at `texels`. */
+    /* The same with records of what instructions write (runtime/trace.h), also when the launch faults; NULL on a device
+     * whose code is not ours. */
+    pxb_status (*trace)(pxb_device *device, void *kernel, const pxb_launch_options *options, const void *params,
+                        struct rt_trace *trace);
+
+    /* Images, for a device that keeps them in objects of its own. Where image_create is NULL (and then all four are), an image is
+     * device memory that device.c allocates. Texels come and go without padding; a new image is zeros. */
+    pxb_status (*image_create)(pxb_device *device, const pxb_image_desc *desc, pxb_address *out);
+    void (*image_destroy)(pxb_device *device, pxb_address image);
+    pxb_status (*image_write)(pxb_device *device, const pxb_image_desc *desc, pxb_address image, const void *from);
+    pxb_status (*image_read)(pxb_device *device, const pxb_image_desc *desc, pxb_address image, void *to);
+
+    /* `texels` is the address of the image's device memory, or what image_create gave. */
     pxb_status (*texture)(pxb_device *device, const pxb_image_desc *desc, pxb_address texels, const pxb_sampler *sampler,
                           pxb_handle *out);
     pxb_status (*surface)(pxb_device *device, const pxb_image_desc *desc, pxb_address texels, pxb_handle *out);
@@ -49,9 +73,15 @@ struct pxb_device {
     pxb_device *next;          /* of the context */
 };
 
-extern const rt_device_ops rt_device_cpu;
+extern const rt_device_ops rt_device_cpu, rt_device_cuda, rt_device_hip, rt_device_sim;
 extern const rt_device_ops *const rt_device_kinds[];
 extern const uint32_t rt_device_kind_count;
+
+/* What stands in reports as the mma model of launches on a device of this name: "native" where the hardware decides. */
+const char *rt_mma_model_on(const char *device, pxb_mma_model model);
+
+/* The engine behind a CPU device, NULL for another device. */
+struct cpu_device *rt_device_cpu_engine(pxb_device *device);
 
 /* Bytes of a texel component. */
 uint32_t rt_texel_bytes(pxb_texel texel);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "ptx/lib/texture.h"
 #include "runtime/cpu/cpu.h"
+#include "runtime/trace.h"
 
 /* Properties' texts live here as long as the device. */
 enum { PROPERTIES = 5 };
@@ -18,6 +19,11 @@ typedef struct engine {
 static engine *state_of(pxb_device *device)
 {
     return device->state;
+}
+
+struct cpu_device *rt_device_cpu_engine(pxb_device *device)
+{
+    return device->ops == &rt_device_cpu ? state_of(device)->cpu : NULL;
 }
 
 static pxb_status status_of(cpu_status status)
@@ -76,8 +82,10 @@ static const char *why_unavailable(void)
     return NULL;
 }
 
-static pxb_status open_cpu(pxb_device *device)
+static pxb_status open_cpu(pxb_device *device, const char *which)
 {
+    if (which)
+        return rt_fail(device->context, PXB_NO_DEVICE, "there is one device \"cpu\", and no \"cpu:%.80s\"", which);
     cpu_error error = {0};
     engine *s = calloc(1, sizeof *s);
     if (!s)
@@ -205,7 +213,9 @@ static pxb_status get_kernel(pxb_device *device, void *module, const ptx_functio
     return *out ? PXB_OK : fail_from(device, &error);
 }
 
-static pxb_status launch_cpu(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params)
+/* `trace`: NULL, or what rt_cpu_trace_event takes. */
+static pxb_status run_kernel(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params,
+                             rt_cpu_trace *trace)
 {
     cpu_error error = {0};
     cpu_kernel_info info;
@@ -219,6 +229,8 @@ static pxb_status launch_cpu(pxb_device *device, void *kernel, const pxb_launch_
         .timeout_ms = o->timeout_ms,
         .print = o->print,
         .print_user = o->print_user,
+        .trace = trace ? rt_cpu_trace_event : NULL,
+        .trace_user = trace,
     };
     memcpy(l.grid, o->grid, sizeof l.grid);
     memcpy(l.block, o->block, sizeof l.block);
@@ -227,6 +239,20 @@ static pxb_status launch_cpu(pxb_device *device, void *kernel, const pxb_launch_
         return PXB_OK;
     error.status = status;
     return fail_from(device, &error);
+}
+
+static pxb_status launch_cpu(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params)
+{
+    return run_kernel(device, kernel, o, params, NULL);
+}
+
+static pxb_status trace_cpu(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params,
+                            rt_trace *trace)
+{
+    rt_cpu_trace *c = rt_cpu_trace_start(o, trace);
+    pxb_status status = c ? run_kernel(device, kernel, o, params, c) : rt_no_memory(device->context);
+    rt_cpu_trace_end(c);
+    return status;
 }
 
 /* ------------------------------------------------------------ textures and surfaces */
@@ -269,6 +295,7 @@ static pxb_status make_texture(pxb_device *device, const pxb_image_desc *desc, p
 static pxb_status make_surface(pxb_device *device, const pxb_image_desc *desc, pxb_address texels, pxb_handle *out)
 {
     pxl_texture t = describe_image(desc, texels);
+    t.surface = 1;
     return make_handle(device, &t, out);
 }
 
@@ -296,6 +323,7 @@ const rt_device_ops rt_device_cpu = {
     .function = find_function,
     .kernel = get_kernel,
     .launch = launch_cpu,
+    .trace = trace_cpu,
     .texture = make_texture,
     .surface = make_surface,
     .handle_destroy = destroy_handle,

@@ -376,7 +376,8 @@ static pxb_status check_launch(const pxb_kernel *k, const pxb_launch_options *o)
     return check_block(ctx, k->function, o->block);
 }
 
-pxb_status pxb_launch_packed(pxb_kernel *kernel, const pxb_launch_options *options, const void *block, size_t bytes)
+pxb_status rt_launch(pxb_kernel *kernel, const pxb_launch_options *options, const void *block, size_t bytes,
+                     struct rt_trace *trace)
 {
     pxb_device *device = kernel->residence->device;
     const ptx_function *f = kernel->function;
@@ -389,10 +390,19 @@ pxb_status pxb_launch_packed(pxb_kernel *kernel, const pxb_launch_options *optio
                        (unsigned long long)f->param_size, bytes);
     if (bytes && rt_need(device->context, block, "the parameter block"))
         return PXB_BAD_ARGUMENT;
+    if (trace && !device->ops->trace)
+        return rt_fail(device->context, PXB_UNSUPPORTED,
+                       "device \"%s\" cannot trace: its code is not made by this program", device->ops->name);
     double started = rt_now_ms();
-    status = device->ops->launch(device, kernel->state, options, block);
+    status = trace ? device->ops->trace(device, kernel->state, options, block, trace)
+                   : device->ops->launch(device, kernel->state, options, block);
     rt_debug_phase(device->context, RT_DEBUG_RUN, f->name, started);
     return status;
+}
+
+pxb_status pxb_launch_packed(pxb_kernel *kernel, const pxb_launch_options *options, const void *block, size_t bytes)
+{
+    return rt_launch(kernel, options, block, bytes, NULL);
 }
 
 pxb_status pxb_launch(pxb_kernel *kernel, const pxb_launch_options *options, const void *const *params, uint32_t count)

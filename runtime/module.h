@@ -29,6 +29,11 @@ struct pxb_module {
     pxb_module *next;          /* of the context */
 };
 
+/* pxb_launch_packed, with records when `trace` is not NULL (runtime/trace.h). */
+struct rt_trace;
+pxb_status rt_launch(pxb_kernel *kernel, const pxb_launch_options *options, const void *block, size_t bytes,
+                     struct rt_trace *trace);
+
 /* Unloads all modules from a device that is being closed. */
 void rt_modules_leave_device(pxb_device *device);
 

@@ -187,14 +187,16 @@ static pxb_status to_bytes(pxb_context *ctx, const rt_array *a, rt_array *out)
     return status;
 }
 
-pxb_status rt_png_write(pxb_context *ctx, const char *path, const rt_array *a)
+pxb_status rt_png_format(pxb_context *ctx, const char *name, const rt_array *a, void **data, size_t *length)
 {
+    *data = NULL;
+    *length = 0;
     uint64_t channels = a->ndim == 3 ? a->shape[2] : 1;
     bool is_float = rt_dtype_is_float(a->dtype);
     if ((a->ndim != 2 && a->ndim != 3) || channels < 1 || channels > 4 || a->count == 0 || a->shape[0] > 1 << 20 ||
         a->shape[1] > 1 << 20 || (!is_float && a->dtype != RT_U8 && a->dtype != RT_U16)) {
         char text[128];
-        return rt_fail_at(ctx, PXB_BAD_ARGUMENT, path, 0, 0,
+        return rt_fail_at(ctx, PXB_BAD_ARGUMENT, name, 0, 0,
                           "%s is no picture: it needs (H,W) or (H,W,C), C = 1 to 4, of u8, u16 or floats",
                           rt_array_describe(a, text, sizeof text));
     }
@@ -207,11 +209,25 @@ pxb_status rt_png_write(pxb_context *ctx, const char *path, const rt_array *a)
         status = rt_no_memory(ctx);
     if (!status && !write_rows(&s, png, info, is_float ? &bytes : a, (uint32_t)a->shape[1], (uint32_t)a->shape[0],
                                (uint32_t)channels))
-        status = rt_fail_at(ctx, PXB_IO, path, 0, 0, "cannot be written: %s", s.why);
-    if (!status)
-        status = rt_write_file(ctx, path, s.out, s.nout);
+        status = rt_fail_at(ctx, PXB_IO, name, 0, 0, "cannot be written: %s", s.why);
     png_destroy_write_struct(png ? &png : NULL, info ? &info : NULL);
-    free(s.out);
     rt_array_free(&bytes);
+    if (status) {
+        free(s.out);
+        return status;
+    }
+    *data = s.out;
+    *length = s.nout;
+    return PXB_OK;
+}
+
+pxb_status rt_png_write(pxb_context *ctx, const char *path, const rt_array *a)
+{
+    void *data;
+    size_t length;
+    pxb_status status = rt_png_format(ctx, path, a, &data, &length);
+    if (!status)
+        status = rt_write_file(ctx, path, data, length);
+    free(data);
     return status;
 }
