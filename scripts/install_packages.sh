@@ -2,8 +2,8 @@
 # Everything comes from Debian's own archive. Elsewhere, install the equivalents by hand.
 PTXBRIDGE_PACKAGES=(build-essential cmake ninja-build ccache pkg-config
   clang-22 lld-22 llvm-22 llvm-22-dev
-  libjansson-dev libpng-dev zlib1g-dev)
-PTXBRIDGE_TEST_PACKAGES=(libclang-rt-22-dev libgtest-dev libmpfr-dev libgmp-dev libbenchmark-dev python3)
+  libjansson-dev libpng-dev zlib1g-dev libssl-dev libmpfr-dev libgmp-dev)
+PTXBRIDGE_TEST_PACKAGES=(libclang-rt-22-dev libgtest-dev libbenchmark-dev python3)
 
 install_packages() {
   local missing=() p
