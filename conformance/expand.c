@@ -78,8 +78,9 @@ static bool is_simd(const isa_form *form)
     return last == '2' || last == '4';
 }
 
-/* A selector or mask that PTX can write (isa_selector in ptx/isa.h). */
-static uint32_t pick_selector(const isa_form *form, const isa_tuple *t, uint32_t operand, conform_random *r)
+/* A selector or mask that PTX can write (isa_selector in ptx/isa.h); the first variant of scalar instructions takes whole registers, which
+ * alone can overflow. */
+static uint32_t pick_selector(const isa_form *form, const isa_tuple *t, uint32_t operand, uint32_t variant, conform_random *r)
 {
     const bool mask = form->operands[operand].kind == ISA_OPERAND_DST_MASKED, vmad = !strcmp(form->mnemonic, "vmad");
     if (is_simd(form)) {
@@ -93,7 +94,7 @@ static uint32_t pick_selector(const isa_form *form, const isa_tuple *t, uint32_t
     }
     const uint32_t minus = vmad && !isa_choice(form, t, "po") ? conform_below(r, 2) * ISA_SELECTOR_MINUS : 0;
     /* vmad's addend is a whole register. */
-    return (vmad && operand == 3 ? ISA_SELECTOR_NONE : conform_below(r, 7)) | minus;
+    return (variant == 0 || (vmad && operand == 3) ? ISA_SELECTOR_NONE : conform_below(r, 7)) | minus;
 }
 
 /* Variants of an instruction with a table or number, and of one with selectors (there are thousands of those). */
@@ -121,7 +122,7 @@ static void set_immediates(conform_case *c, uint32_t v, uint32_t *variants)
         case ISA_OPERAND_IMMEDIATE: c->imm[e++] = pick_immediate(o, v, &r); *variants = VARIANTS; break;
         case ISA_OPERAND_CONSTANT: c->imm[e++] = isa_operand_constant(c->form, &c->tuple, i); break;
         case ISA_OPERAND_DST_MASKED: case ISA_OPERAND_SRC_SELECTED:
-            c->imm[e + 1] = pick_selector(c->form, &c->tuple, i, &r);
+            c->imm[e + 1] = pick_selector(c->form, &c->tuple, i, v, &r);
             e += 2;
             *variants = SELECTIONS;
             break;
