@@ -15,7 +15,7 @@
 enum { PTX_TRACE_NUMBER_BITS = 24, PTX_TRACE_MAX_WORDS = 1 + 4 * ISA_MAX_ELEMS };
 
 /* The buffer in which code for a GPU records (byte offsets of u32 words, but for the first). Parts of threads follow each
- * other in the order of blocks, then threads; all of a launch lie below 4 GiB. A part begins with the records that its
+ * other in the order of blocks, then threads; all of a launch lie below 2 GiB. A part begins with the records that its
  * thread has executed and the offset of its next record, written when the thread ends; then come records. */
 enum {
     PTX_TRACE_FIRST_BLOCK = 0,     /* u64: linear number of the first traced block */

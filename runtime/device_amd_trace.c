@@ -9,13 +9,13 @@
 #include <string.h>
 #include "runtime/trace.h"
 
-/* Parts are addressed with 32 bits. */
+/* Parts are addressed with 31 bits. */
 static pxb_status check_size(pxb_device *device, const rt_trace *t, size_t *bytes)
 {
     uint64_t parts = (uint64_t)t->nblocks * t->nthreads;
     uint64_t all = PTX_TRACE_PARTS + parts * (PTX_TRACE_PART_HEAD + 4 * (uint64_t)t->stride);
-    if (all > UINT32_MAX)
-        return rt_fail(device->context, PXB_UNSUPPORTED, "a trace has at most 4 GiB of records on this device, not %llu bytes",
+    if (all > INT32_MAX)
+        return rt_fail(device->context, PXB_UNSUPPORTED, "a trace has at most 2 GiB of records on this device, not %llu bytes",
                        (unsigned long long)all);
     *bytes = (size_t)all;
     return PXB_OK;

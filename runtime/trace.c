@@ -15,7 +15,7 @@
 #include "runtime/trace_walk.h"
 
 enum { LEAST_WORDS = 4096 };       /* of a thread's part, as long as there are blocks to leave for later */
-static const uint64_t default_memory = (uint64_t)512 << 20, most_begin = UINT32_MAX;
+static const uint64_t default_memory = (uint64_t)512 << 20, most_begin = INT32_MAX;
 
 struct rt_trace_keep {
     rt_pool pool;
@@ -401,7 +401,7 @@ static pxb_status search_chunk(search *s, uint64_t first, uint32_t nblocks, uint
             status = report(s, &best);
         begin = end;
         if (!whole && begin > most_begin)
-            status = rt_fail(s->ctx, PXB_UNSUPPORTED, "threads of more than 2^32 records cannot be traced");
+            status = rt_fail(s->ctx, PXB_UNSUPPORTED, "threads of more than 2^31 records cannot be traced");
     }
     if (!status && s->out->kind == RT_FOUND_NOTHING) {
         candidate race = first_race(s, nblocks * s->nthreads);

@@ -15,7 +15,7 @@ typedef struct rt_trace {
     const ptx_module *module;
     uint64_t first_block;          /* window: linear block numbers (x fastest) */
     uint32_t nblocks, nthreads;    /* threads of a block */
-    uint64_t begin;                /* records of each thread that are passed over; below 2^32 */
+    uint64_t begin;                /* records of each thread that are passed over; below 2^31 */
     uint32_t capacity;             /* words of a thread after which no further record begins */
     /* Results. Thread t of block b of the window has part b * nthreads + t. */
     uint32_t stride;               /* words from part to part: the last record may stand out */

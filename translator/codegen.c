@@ -49,8 +49,7 @@ void xl_open_machine(xl_emitter *x)
         LLVMDisposeMessage(message);
         xl_fail(x, PTX_REASON_UNSUPPORTED, "this LLVM has no AMDGPU backend: %s", kept);
     }
-    LLVMCodeGenOptLevel level = x->options->trace ? LLVMCodeGenLevelLess : LLVMCodeGenLevelDefault;   /* see traced_pipeline */
-    x->machine = LLVMCreateTargetMachine(target, "amdgcn-amd-amdhsa", x->options->target, "", level,
+    x->machine = LLVMCreateTargetMachine(target, "amdgcn-amd-amdhsa", x->options->target, "", LLVMCodeGenLevelDefault,
                                          LLVMRelocPIC, LLVMCodeModelDefault);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(x->machine);
     LLVMSetModuleDataLayout(x->llvm, layout);
@@ -76,18 +75,11 @@ static const char pipeline[] =
     "function<eager-inv>(infer-address-spaces,sroa<modify-cfg>,early-cse<memssa>,simplifycfg,"
     "instcombine<max-iterations=1;no-verify-fixpoint>,correlated-propagation,loop-mssa(licm),gvn,dse,bdce,simplifycfg,adce)";
 
-/* Code that records (trace.c) is one long chain of small additions, in which value numbering and the scalar passes before
- * instruction selection look back over everything: hours for a long kernel. It need not be fast. */
-static const char traced_pipeline[] =
-    "always-inline,"
-    "function<eager-inv>(sroa<modify-cfg>,early-cse,instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg),globaldce,"
-    "function<eager-inv>(infer-address-spaces,early-cse,simplifycfg,adce)";
-
 /* Returns an error's text (on the emitter's memory) or NULL. */
 static const char *optimise(xl_emitter *x, LLVMTargetMachineRef machine)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef error = LLVMRunPasses(x->llvm, x->options->trace ? traced_pipeline : pipeline, machine, options);
+    LLVMErrorRef error = LLVMRunPasses(x->llvm, pipeline, machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (!error) return NULL;
     char *text = LLVMGetErrorMessage(error);
