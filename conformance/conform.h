@@ -72,6 +72,8 @@ void conform_expect_warp(const conform_case *c, uint64_t values[ISA_MAX_ELEMS][C
 char *conform_module(const conform_case *const *cases, uint32_t count);
 /* Forms that sm_70 and later no longer have go into modules of their own. */
 bool conform_is_legacy(const conform_case *c);
+/* So do forms of a PTX version after 9.0, which toolkits in use do not know yet. */
+bool conform_is_newest(const conform_case *c);
 
 /* ------------------------------------------------------------ inputs (inputs.c) */
 

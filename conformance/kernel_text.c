@@ -10,6 +10,11 @@ bool conform_is_legacy(const conform_case *c)
     return strstr(c->form->clause, "deprecated") != NULL;
 }
 
+bool conform_is_newest(const conform_case *c)
+{
+    return c->form->ptx_version > 90;
+}
+
 /* Bits of the register of an element. u8 and s8 live in 16-bit registers, as they must; b8 and pairs of four bits are .b8. */
 static uint32_t register_bits(ptx_type type)
 {
@@ -214,7 +219,8 @@ static void add_entry(conform_text *t, const conform_case *c, uint32_t number)
 char *conform_module(const conform_case *const *cases, uint32_t count)
 {
     conform_text t = {0};
-    conform_add(&t, ".version 9.0\n.target %s\n.address_size 64\n", count && conform_is_legacy(cases[0]) ? "sm_60" : "sm_120a");
+    conform_add(&t, ".version %s\n.target %s\n.address_size 64\n", count && conform_is_newest(cases[0]) ? "9.1" : "9.0",
+                count && conform_is_legacy(cases[0]) ? "sm_60" : "sm_120a");
     for (uint32_t i = 0; i < count; i++)
         add_entry(&t, cases[i], i);
     return conform_text_end(&t);

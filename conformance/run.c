@@ -331,7 +331,8 @@ static void run_batch(runner *r, conform_result *results, uint32_t count)
 static uint32_t batch_length(const conform_result *results, uint32_t left)
 {
     uint32_t n = 1;
-    while (n < left && n < BATCH && conform_is_legacy(results[n].c) == conform_is_legacy(results[0].c))
+    while (n < left && n < BATCH && conform_is_legacy(results[n].c) == conform_is_legacy(results[0].c) &&
+           conform_is_newest(results[n].c) == conform_is_newest(results[0].c))
         n++;
     return n;
 }

@@ -230,7 +230,9 @@ bool ptx_check_address(ptx_parser *p, const ptx_reading *reading, uint32_t ordin
 {
     const ptx_raw_value *v = &p->values[raw->first];
     ptx_space space = ordinal < reading->nspaces ? (ptx_space)reading->spaces[ordinal] : PTX_SPACE_GENERIC;
-    bool wide = space == PTX_SPACE_GLOBAL || (space == PTX_SPACE_GENERIC && (reading->flags & PTX_FLAG_GENERIC));
+    /* An address after the one that the instruction accesses is its mbarrier (st.async, red.async), of the same space. */
+    bool counts = ordinal && reading->nspaces;
+    bool wide = space == PTX_SPACE_GLOBAL || (space == PTX_SPACE_GENERIC && (reading->flags & PTX_FLAG_GENERIC) && !counts);
     char what[256];
     if (v->negated || v->minus || v->suffix)
         return report && PTX_FAULT(p, v->at, "an address is a register or a symbol, with an offset added");

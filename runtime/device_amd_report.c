@@ -88,6 +88,12 @@ static pxb_status report(const amd_kernel *k, const pxl_fault_record *r, const a
     case PXL_FAULT_DEADLOCK:
         return amd_fault(k, PXB_FAULT_DEADLOCK, place, "barrier %u can never complete: every thread of the block that has not ended waits",
                          (unsigned)r->detail[0]);
+    case PXL_FAULT_BULK:
+        if (r->detail[0] % 16 == 0)
+            return amd_fault(k, PXB_FAULT_MISALIGNED, place, "a bulk copy of %u bytes, which is not a multiple of 16", (unsigned)r->detail[1]);
+        return amd_fault(k, PXB_FAULT_MISALIGNED, &with_address, "a bulk copy of %u bytes at an address that is not a multiple of 16", (unsigned)r->detail[1]);
+    case PXL_FAULT_CLUSTER:
+        return amd_fault(k, PXB_FAULT_ADDRESS, place, "ctaMask 0x%x names blocks that are not in the cluster: a cluster is one block here", (unsigned)r->detail[0]);
     default: return amd_fault(k, PXB_FAULT_TRAP, place, "the kernel executed a trap");
     }
 }

@@ -93,6 +93,9 @@ void xl_fault(xl_emitter *x, uint32_t code, LLVMValueRef v_detail0, LLVMValueRef
 void xl_lower_meaning(xl_emitter *x, const ptx_insn *insn);                 /* lower_meaning.c */
 bool xl_lower_memory(xl_emitter *x, const ptx_insn *insn);                  /* lower_memory.c */
 bool xl_lower_atomic(xl_emitter *x, const ptx_insn *insn);                  /* lower_atomic.c */
+/* One element's atomic operation, as the instruction's modifiers say; gives the old value. */
+LLVMValueRef xl_atomic_element(xl_emitter *x, const ptx_insn *insn, LLVMValueRef p, unsigned as, ptx_type type, LLVMValueRef v_b);
+bool xl_lower_bulk(xl_emitter *x, const ptx_insn *insn);                    /* lower_bulk.c: before memory and atomic */
 bool xl_lower_control(xl_emitter *x, const ptx_insn *insn, uint32_t index); /* lower_control.c */
 bool xl_lower_barrier(xl_emitter *x, const ptx_insn *insn);                 /* lower_barrier.c */
 bool xl_needs_barrier_cells(const ptx_function *f);

@@ -87,13 +87,12 @@ static LLVMValueRef swap_loop(xl_emitter *x, const ptx_insn *insn, const char *o
     return v_seen;
 }
 
-static LLVMValueRef one(xl_emitter *x, const ptx_insn *insn, LLVMValueRef p, unsigned as, const ptx_value *b)
+LLVMValueRef xl_atomic_element(xl_emitter *x, const ptx_insn *insn, LLVMValueRef p, unsigned as, ptx_type type, LLVMValueRef v_b)
 {
     const char *op = choice(insn, "op");
     LLVMAtomicRMWBinOp rmw;
-    LLVMValueRef v_b = xl_read(x, b);
-    if (rmw_of(op, ptx_type_class(b->type), &rmw)) return l_atomic_rmw(x, rmw, p, v_b, ordering(insn), xl_scope(insn));
-    return swap_loop(x, insn, op, b->type, p, as, v_b);
+    if (rmw_of(op, ptx_type_class(type), &rmw)) return l_atomic_rmw(x, rmw, p, v_b, ordering(insn), xl_scope(insn));
+    return swap_loop(x, insn, op, type, p, as, v_b);
 }
 
 static LLVMValueRef compare_and_swap(xl_emitter *x, const ptx_insn *insn, LLVMValueRef p)
@@ -104,7 +103,7 @@ static LLVMValueRef compare_and_swap(xl_emitter *x, const ptx_insn *insn, LLVMVa
 
 bool xl_lower_atomic(xl_emitter *x, const ptx_insn *insn)
 {
-    bool is_red = !strcmp(insn->operation, "red");
+    bool is_red = !strcmp(insn->operation, "red") || !strcmp(insn->operation, "red_async");
     if (!is_red && strcmp(insn->operation, "atom")) return false;
     const ptx_operand *d = is_red ? NULL : &insn->operands[0];
     const ptx_operand *a = &insn->operands[!is_red], *b = &insn->operands[!is_red + 1];
@@ -117,7 +116,8 @@ bool xl_lower_atomic(xl_emitter *x, const ptx_insn *insn)
         return true;
     }
     for (uint32_t i = 0; i < b->nvalues; i++) {
-        LLVMValueRef v = one(x, insn, l_offset_k(x, p, (uint64_t)i * ptx_type_bytes(b->values[i].type)), as, &b->values[i]);
+        LLVMValueRef p_one = l_offset_k(x, p, (uint64_t)i * ptx_type_bytes(b->values[i].type));
+        LLVMValueRef v = xl_atomic_element(x, insn, p_one, as, b->values[i].type, xl_read(x, &b->values[i]));
         if (d) xl_write(x, &d->values[i], v);
     }
     return true;

@@ -209,15 +209,19 @@ static void make_blocks(xl_emitter *x)
     }
 }
 
+static bool lower_straight(xl_emitter *x, const ptx_insn *insn)
+{
+    return xl_lower_bulk(x, insn) || xl_lower_memory(x, insn) || xl_lower_atomic(x, insn) || xl_lower_barrier(x, insn) || xl_lower_matrix(x, insn);
+}
+
 static bool lower_operation(xl_emitter *x, const ptx_insn *insn, uint32_t index)
 {
     if (xl_lower_control(x, insn, index)) return true;
-    if (!insn->guarded)
-        return xl_lower_memory(x, insn) || xl_lower_atomic(x, insn) || xl_lower_barrier(x, insn) || xl_lower_matrix(x, insn);
+    if (!insn->guarded) return lower_straight(x, insn);
     LLVMBasicBlockRef b_do = l_block(x, "do"), b_next = l_block(x, "next");
     l_cond_br(x, xl_guard(x, insn), b_do, b_next);
     l_here(x, b_do);
-    bool known = xl_lower_memory(x, insn) || xl_lower_atomic(x, insn) || xl_lower_barrier(x, insn) || xl_lower_matrix(x, insn);
+    bool known = lower_straight(x, insn);
     if (l_open(x)) l_br(x, b_next);
     l_here(x, b_next);
     return known;

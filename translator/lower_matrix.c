@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include "ptx/lib/matrix_layout.h"
 #include "translator/plan.h"
 
 static const char *choice(const ptx_insn *insn, const char *group) { return isa_choice(insn->form, &insn->tuple, group); }
@@ -40,9 +41,28 @@ static LLVMValueRef place(xl_emitter *x, const row_places *r, uint32_t i, uint32
     return l_inttoptr(x, l_add(x, v, r->v_column), AS_LDS);
 }
 
+/* The shapes of bytes (ptx/lib/matrix_layout.h); false for m8n8. */
+static bool byte_shape(const ptx_insn *insn, uint32_t *shape, uint32_t *bits)
+{
+    const char *name = choice(insn, "shape"), *packed = choice(insn, "from");
+    *bits = packed ? (uint32_t)(packed[1] - '0') : 8;
+    *shape = !strcmp(name, "m16n16") ? PXL_MATRIX_M16N16 : !strcmp(name, "m8n16") ? PXL_MATRIX_M8N16 : PXL_MATRIX_M16N8;
+    return strcmp(name, "m8n8") != 0;
+}
+
 static void lower_ldmatrix(xl_emitter *x, const ptx_insn *insn)
 {
     const ptx_operand *d = &insn->operands[0];
+    uint32_t shape, bits;
+    if (byte_shape(insn, &shape, &bits)) {
+        LLVMValueRef v_address = shared_offset(x, &insn->operands[1].address, xl_space(insn)), words[4];
+        for (uint32_t i = 0; i < d->nvalues; i++) {
+            LLVMValueRef args[4] = {v_address, l_i32(x, shape), l_i32(x, bits), l_i32(x, i)};
+            words[i] = xl_call_helper(x, "pxl_load_matrix_bytes", args, 4);
+        }
+        for (uint32_t i = 0; i < d->nvalues; i++) xl_write(x, &d->values[i], words[i]);
+        return;
+    }
     bool trans = choice(insn, "trans") != NULL;
     row_places r = places(x, insn, &insn->operands[1], trans);
     LLVMValueRef values[8];
@@ -58,6 +78,15 @@ static void lower_ldmatrix(xl_emitter *x, const ptx_insn *insn)
 static void lower_stmatrix(xl_emitter *x, const ptx_insn *insn)
 {
     const ptx_operand *s = &insn->operands[1];
+    uint32_t shape, bits;
+    if (byte_shape(insn, &shape, &bits)) {
+        LLVMValueRef v_address = shared_offset(x, &insn->operands[0].address, xl_space(insn));
+        for (uint32_t i = 0; i < s->nvalues; i++) {
+            LLVMValueRef args[4] = {v_address, l_i32(x, shape), l_i32(x, i), xl_read_bits(x, &s->values[i], 32)};
+            xl_call_helper(x, "pxl_store_matrix_bytes", args, 4);
+        }
+        return;
+    }
     bool trans = choice(insn, "trans") != NULL;
     row_places r = places(x, insn, &insn->operands[0], trans);
     for (uint32_t i = 0; i < s->nvalues; i++) {

@@ -173,7 +173,7 @@ bool xl_lower_memory(xl_emitter *x, const ptx_insn *insn)
 {
     const char *op = insn->operation;
     if (!strcmp(op, "ld")) lower_ld(x, insn);
-    else if (!strcmp(op, "st")) lower_st(x, insn);
+    else if (!strcmp(op, "st") || !strcmp(op, "st_async")) lower_st(x, insn);
     else if (!strcmp(op, "cvta")) lower_cvta(x, insn);
     else if (!strcmp(op, "isspacep")) lower_isspacep(x, insn);
     else if (!strcmp(op, "alloca")) lower_alloca(x, insn);

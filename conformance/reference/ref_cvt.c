@@ -155,7 +155,7 @@ static bool packed_from_f32(const ref_name *name, const ref_format *f, int lanes
 static bool packed_to_packed(const ref_name *name, const ref_format *to, const ref_format *from, const uint64_t *src, uint64_t *dst)
 {
     int width_to = to->exponent + to->fraction + 1, width_from = from->exponent + from->fraction + 1;
-    int step_to = width_to > 8 ? 16 : 8, step_from = width_from > 8 ? 16 : width_from > 4 ? 8 : 4;
+    int step_to = width_to > 8 ? 16 : width_to > 4 ? 8 : 4, step_from = width_from > 8 ? 16 : width_from > 4 ? 8 : 4;
     *dst = 0;
     for (int i = 0; i < 2; i++)
         *dst |= to_float(name, ref_value(from, src[0] >> (i * step_from) & ref_mask(width_from)), to) << (i * step_to);
@@ -176,6 +176,36 @@ static bool ue8m0(const ref_name *name, const char *from, const uint64_t *src, u
     bool two = !strcmp(from, "f32");
     double high = two ? ref_value(f32, src[0]) : ref_value(bf16, src[0] >> 16 & 0xffff), low = two ? ref_value(f32, src[1]) : ref_value(bf16, src[0] & 0xffff);
     *dst = to_ue8m0(name, high) << 8 | to_ue8m0(name, low);
+    return true;
+}
+
+/* s2f6: a byte that counts 64ths. a / scale on the way there, a * scale on the way back; scales are powers of two or NaN. The
+ * largest size is 127/64 in both directions: ".satfinite: sign-preserving MAX_NORM"; NaN becomes it too. */
+static uint64_t to_s2f6(const ref_name *name, double x, uint64_t scale)
+{
+    if (isnan(x) || scale == 255)
+        return 127;
+    double q = ldexp(x, 127 + 6 - (int)scale), down = floor(q), part = q - down;
+    if (fabs(q) < 1000 && (part > 0.5 || (part == 0.5 && fmod(down, 2) != 0)))
+        down++;
+    int n = down > 127 ? 127 : down < -127 ? -127 : (int)down;
+    return (uint64_t)(n < 0 && ref_has(name, "relu") ? 0 : n) & 0xff;
+}
+
+static bool s2f6(const ref_name *name, const char *from, const uint64_t *src, uint64_t *dst)
+{
+    const ref_format *f32 = ref_find_format("f32", 3), *bf16 = ref_find_format("bf16", 4);
+    bool two = !strcmp(from, "f32"), back = !strcmp(from, "s2f6x2");
+    uint64_t scales = ref_has(name, "scaled") ? src[two ? 2 : 1] : 0x7f7f;
+    *dst = 0;
+    for (int i = 0; i < 2; i++) {
+        uint64_t scale = scales >> (8 * i) & 0xff;
+        if (back) {
+            double x = ldexp((double)ref_sext(src[0] >> (8 * i) & 0xff, 8), (int)scale - 127 - 6);
+            *dst |= (scale == 255 ? 0x7fff : to_float(name, x, bf16)) << (16 * i);
+        } else
+            *dst |= to_s2f6(name, two ? ref_value(f32, src[1 - i]) : ref_value(bf16, src[0] >> (16 * i) & 0xffff), scale) << (8 * i);
+    }
     return true;
 }
 
@@ -223,6 +253,8 @@ bool ref_cvt(const ref_name *name, const uint64_t *src, uint64_t *dst)
     if (ref_is(name, 1, "pack"))
         return pack(name, src, dst);
     const char *to = ref_last(name, 1), *from = ref_last(name, 0);
+    if (strstr(to, "s2f6") || strstr(from, "s2f6"))
+        return s2f6(name, from, src, dst);
     if (strstr(to, "ue8m0") || strstr(from, "ue8m0"))
         return ue8m0(name, from, src, dst);
     const char *x = strchr(to, 'x');

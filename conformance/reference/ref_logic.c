@@ -80,6 +80,10 @@ bool ref_move(const ref_name *name, const uint64_t *src, uint64_t *dst)
     if (strcmp(name->word[0], "mov"))
         return false;
     ref_type t = ref_parse_type(ref_last(name, 0));
+    if (name->word[1][0] == 'v') { /* mov.v2, mov.v4 */
+        memcpy(dst, src, (size_t)(name->word[1][1] - '0') * sizeof *dst);
+        return true;
+    }
     bool pack = !strncmp(name->word[1], "pack", 4), unpack = !strncmp(name->word[1], "unpack", 6);
     int n = pack ? name->word[1][4] - '0' : unpack ? name->word[1][6] - '0' : 1, part = t.bits / n, wide = t.bits > 64 ? 2 : 1;
     if (!pack && !unpack) {

@@ -316,4 +316,10 @@ PXL_INLINE L_u16 bf16_round_random(L_f32 x, L_u32 random)
     }
 CVT_RANDOM(, 0, 0) CVT_RANDOM(_relu, 0, 1) CVT_RANDOM(_satfinite, 1, 0) CVT_RANDOM(_satfinite_relu, 1, 1)
 
+/* .ftz flushes the f32 only. */
+#define CVT_BF16_FTZ(rnd, unused) \
+    PXL_INLINE void cvt_##rnd##_ftz_bf16_f32(L_u16 *d, const L_f32 *a) { *d = bf16_round(f32_flush(*a), PXL_##rnd); }
+FLOAT_ROUNDINGS(CVT_BF16_FTZ, )
+
+#include "cvt_scaled.h"
 #include "gen/isa_wrap_cvt.h"

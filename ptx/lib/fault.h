@@ -16,7 +16,9 @@ enum {
     PXL_FAULT_HANDLE,          /* detail 0: a texture or surface handle that does not exist */
     PXL_FAULT_SURFACE,         /* detail 0: handle; detail 1: x | bytes << 32 of an access outside it */
     PXL_FAULT_FREE,            /* detail 0: an address that malloc did not give */
-    PXL_FAULT_DEADLOCK         /* detail 0: number of a barrier that can never complete */
+    PXL_FAULT_DEADLOCK,        /* detail 0: number of a barrier that can never complete */
+    PXL_FAULT_BULK,            /* detail 0: misaligned address of a bulk copy, or 0; detail 1: its size */
+    PXL_FAULT_CLUSTER          /* detail 0: mask that names blocks outside of the cluster, of one block; detail 1: ignored bytes */
 };
 
 /* `taken` goes from 0 to 1 by the first thread; the rest is its own. */

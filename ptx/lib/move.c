@@ -65,4 +65,23 @@ PXL_INLINE void mov_unpack4_b128(L_u32 *d0, L_u32 *d1, L_u32 *d2, L_u32 *d3, con
     *d3 = CONVERT(L_u32, high >> 32);
 }
 
+/* mov.v2, mov.v4: sources are read before a destination is written. */
+#define MOVE_VECTOR(size) \
+    PXL_INLINE void mov_v2_b##size(L_u##size *d0, L_u##size *d1, const L_u##size *a0, const L_u##size *a1) \
+    { \
+        L_u##size second = *a1; \
+        *d0 = *a0; \
+        *d1 = second; \
+    } \
+    PXL_INLINE void mov_v4_b##size(L_u##size *d0, L_u##size *d1, L_u##size *d2, L_u##size *d3, \
+                                   const L_u##size *a0, const L_u##size *a1, const L_u##size *a2, const L_u##size *a3) \
+    { \
+        L_u##size x1 = *a1, x2 = *a2, x3 = *a3; \
+        *d0 = *a0; \
+        *d1 = x1; \
+        *d2 = x2; \
+        *d3 = x3; \
+    }
+MOVE_VECTOR(16) MOVE_VECTOR(32) MOVE_VECTOR(64)
+
 #include "gen/isa_wrap_move.h"

@@ -17,6 +17,8 @@ bilateral sm_75 nvcc
 bit_ops sm_80 nvcc
 bitonic_sort sm_89 nvcc
 black_scholes sm_89 nvcc
+bulk_pipeline sm_90 nvcc
+bulk_reduce sm_90 nvcc
 carry128 sm_89 nvcc
 const_globals sm_89 nvcc
 conv1d_const sm_75 nvcc
@@ -50,6 +52,7 @@ f32_rounding sm_75 nvcc
 f64_rounding sm_120 nvcc
 fault_barrier sm_75 hand
 fault_barrier_cross sm_75 nvcc
+fault_bulk_size sm_90 nvcc
 fault_infinite sm_80 nvcc
 fault_misaligned sm_89 nvcc
 fault_null_load sm_90 nvcc
@@ -81,6 +84,7 @@ match_any_all sm_75 nvcc
 math_f32 sm_120 nvcc
 math_f64 sm_90 nvcc
 matmul_tiled sm_90 nvcc
+matrix_bytes sm_120a nvcc
 matrix_moves sm_90 nvcc
 mbarrier sm_90 nvcc
 named_barrier sm_80 nvcc

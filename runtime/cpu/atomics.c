@@ -154,7 +154,7 @@ EXCHANGE_LOOP(a32, update32)
 EXCHANGE_LOOP(a64, update64)
 #undef EXCHANGE_LOOP
 
-static uint64_t update(const cpu_atomic *x, bool shared, uint64_t address, uint64_t b, uint64_t c)
+uint64_t cpu_atomic_update(const cpu_atomic *x, bool shared, uint64_t address, uint64_t b, uint64_t c)
 {
     /* The commonest first: one instruction of the host. */
     bool integer = x->type != PTX_TYPE_F32 && x->type != PTX_TYPE_F64 && x->bytes >= 4 && ptx_type_class((ptx_type)x->type) != 'x';
@@ -215,7 +215,7 @@ void cpu_op_atomic(cpu_warp *w, const cpu_insn *i, uint32_t mask)
         bool shared = address - w->shared_base < w->shared_bytes;
         for (uint32_t k = 0; k < n; k++) {
             uint64_t vb = cpu_get(r + b[k], x->class, lane), vc = x->op == CPU_A_CAS ? cpu_get(r + c[k], x->class, lane) : 0;
-            uint64_t old = update(x, shared, address + (uint64_t)k * x->bytes, vb, vc);
+            uint64_t old = cpu_atomic_update(x, shared, address + (uint64_t)k * x->bytes, vb, vc);
             if (x->returns)
                 cpu_put(r + d[k], x->class, lane, old);
         }

@@ -1,10 +1,11 @@
 /* decode_memory.c - drafts of operations on memory and address spaces. */
 #include <stdio.h>
 #include <string.h>
+#include "ptx/lib/matrix_layout.h"
 #include "ptx/lib/mbarrier.h"
 #include "runtime/cpu/draft.h"
 
-static const ptx_operand *operand_of(const cpu_decoder *d, isa_operand_kind kind, uint32_t nth)
+const ptx_operand *cpu_operand_of(const cpu_decoder *d, isa_operand_kind kind, uint32_t nth)
 {
     for (uint32_t k = 0; k < d->insn->noperands; k++)
         if (d->insn->operands[k].kind == kind && nth-- == 0)
@@ -55,7 +56,7 @@ static cpu_place place_of_variable(cpu_decoder *d, const ptx_address *a)
 }
 
 /* The place of an address operand; *base receives the value of its register, if it has one. */
-static cpu_place place_of(cpu_decoder *d, const ptx_operand *operand, const char *space, uint32_t *base)
+cpu_place cpu_place_of(cpu_decoder *d, const ptx_operand *operand, const char *space, uint32_t *base)
 {
     const ptx_address *a = &operand->address;
     cpu_place p = {(uint8_t)window_of_name(d, space), CPU_BASE_NONE, a->offset};
@@ -80,7 +81,7 @@ static cpu_place place_of(cpu_decoder *d, const ptx_operand *operand, const char
     return p;
 }
 
-static void add_base(cpu_decoder *d, const cpu_place *p, uint32_t base)
+void cpu_add_base(cpu_decoder *d, const cpu_place *p, uint32_t base)
 {
     if (base == CPU_NO_VALUE)
         cpu_operand_raw(d, 0);
@@ -89,7 +90,7 @@ static void add_base(cpu_decoder *d, const cpu_place *p, uint32_t base)
 }
 
 /* Class of the registers of a memory operand: all the same; immediates follow them. */
-static cpu_class class_of_values(cpu_decoder *d, const ptx_operand *o, ptx_type type)
+cpu_class cpu_class_of_values(cpu_decoder *d, const ptx_operand *o, ptx_type type)
 {
     cpu_class class = cpu_class_of(type);
     bool found = false;
@@ -123,7 +124,7 @@ static ptx_type bits_of_class(cpu_class class)
 }
 
 /* Values of sources, made before the draft; returns their number. */
-static uint32_t make_sources(cpu_decoder *d, const ptx_operand *o, cpu_class class, bool wide, uint32_t out[16])
+uint32_t cpu_make_sources(cpu_decoder *d, const ptx_operand *o, cpu_class class, bool wide, uint32_t out[16])
 {
     uint32_t n = 0;
     for (uint32_t k = 0; k < o->nvalues && n + 2 <= 16; k++)
@@ -132,7 +133,7 @@ static uint32_t make_sources(cpu_decoder *d, const ptx_operand *o, cpu_class cla
     return n;
 }
 
-static ptx_type element_type(const cpu_decoder *d, const ptx_operand *o)
+ptx_type cpu_element_type(const cpu_decoder *d, const ptx_operand *o)
 {
     return isa_operand_type(d->insn->form, &d->insn->tuple, (uint32_t)(o - d->insn->operands));
 }
@@ -143,26 +144,26 @@ static bool is_strong(const char *sem)
 }
 
 /* Values of an operand that may be written as a vector or alone. */
-static const ptx_operand *values_operand(const cpu_decoder *d, bool destination)
+const ptx_operand *cpu_values_operand(const cpu_decoder *d, bool destination)
 {
-    const ptx_operand *o = operand_of(d, destination ? ISA_OPERAND_DST_VECTOR : ISA_OPERAND_SRC_VECTOR, 0);
-    return o ? o : operand_of(d, destination ? ISA_OPERAND_DST : ISA_OPERAND_SRC, 0);
+    const ptx_operand *o = cpu_operand_of(d, destination ? ISA_OPERAND_DST_VECTOR : ISA_OPERAND_SRC_VECTOR, 0);
+    return o ? o : cpu_operand_of(d, destination ? ISA_OPERAND_DST : ISA_OPERAND_SRC, 0);
 }
 
 static void decode_access(cpu_decoder *d, bool store)
 {
-    const ptx_operand *o = values_operand(d, !store), *at = operand_of(d, ISA_OPERAND_ADDRESS, 0);
+    const ptx_operand *o = cpu_values_operand(d, !store), *at = cpu_operand_of(d, ISA_OPERAND_ADDRESS, 0);
     uint32_t sources[16], base, n = 0;
     cpu_access *a = cpu_decode_alloc(d, sizeof *a);
     if (!a)
         return;
-    ptx_type type = element_type(d, o);
+    ptx_type type = cpu_element_type(d, o);
     bool wide = ptx_type_bits(type) == 128;
     const char *sem = cpu_choice(d, "sem");
-    a->place = place_of(d, at, cpu_choice(d, "space"), &base);
+    a->place = cpu_place_of(d, at, cpu_choice(d, "space"), &base);
     a->bytes = wide ? 8 : (uint8_t)ptx_type_bytes(type);
     a->count = (uint8_t)(o->nvalues << wide);
-    a->class = (uint8_t)(wide ? CPU_CLASS_64 : class_of_values(d, o, type));
+    a->class = (uint8_t)(wide ? CPU_CLASS_64 : cpu_class_of_values(d, o, type));
     a->sign = ptx_type_class(type) == 's';
     a->acquire = is_strong(sem) && !store;
     a->release = is_strong(sem) && store;
@@ -171,13 +172,13 @@ static void decode_access(cpu_decoder *d, bool store)
         return;
     }
     if (store)
-        n = make_sources(d, o, (cpu_class)a->class, wide, sources);
+        n = cpu_make_sources(d, o, (cpu_class)a->class, wide, sources);
     cpu_draft *draft = cpu_draft_add(d, CPU_K_OP);
     bool uniform = a->place.base == CPU_BASE_NONE && a->place.window != CPU_W_LOCAL && a->place.window != CPU_W_FRAME;
     draft->fn.op = store ? cpu_op_store : uniform ? cpu_op_load_uniform : cpu_op_load;
     draft->extra = a;
     draft->cost = is_strong(sem) && !store ? 200 : 0;
-    add_base(d, &a->place, base);
+    cpu_add_base(d, &a->place, base);
     if (!store)
         add_destinations(d, o, (cpu_class)a->class, wide);
     for (uint32_t k = 0; k < n; k++)
@@ -186,7 +187,7 @@ static void decode_access(cpu_decoder *d, bool store)
 
 /* ------------------------------------------------------------ atomics */
 
-static bool atomic_op_of(const char *name, cpu_atomic_op *out)
+bool cpu_atomic_op_of(const char *name, cpu_atomic_op *out)
 {
     static const char *const names[] = {"add", "and", "or", "xor", "exch", "cas", "min", "max", "inc", "dec"};
     for (uint32_t k = 0; k < sizeof names / sizeof *names; k++)
@@ -199,40 +200,40 @@ static bool atomic_op_of(const char *name, cpu_atomic_op *out)
 
 static void decode_atomic(cpu_decoder *d, bool returns)
 {
-    const ptx_operand *to = returns ? values_operand(d, true) : NULL, *b = values_operand(d, false);
-    const ptx_operand *c = operand_of(d, ISA_OPERAND_SRC, 1);
+    const ptx_operand *to = returns ? cpu_values_operand(d, true) : NULL, *b = cpu_values_operand(d, false);
+    const ptx_operand *c = cpu_operand_of(d, ISA_OPERAND_SRC, 1);
     cpu_atomic_op op;
     uint32_t base, vb[16], vc[16], nb, nc = 0;
     cpu_atomic *x = cpu_decode_alloc(d, sizeof *x);
     if (!x)
         return;
-    if (!atomic_op_of(cpu_choice(d, "op"), &op)) {
+    if (!cpu_atomic_op_of(cpu_choice(d, "op"), &op)) {
         cpu_decode_fail(d, CPU_UNSUPPORTED, "atomic operation .%s", cpu_choice(d, "op"));
         return;
     }
-    ptx_type type = element_type(d, b);
+    ptx_type type = cpu_element_type(d, b);
     x->wide = ptx_type_bits(type) == 128;
-    x->place = place_of(d, operand_of(d, ISA_OPERAND_ADDRESS, 0), cpu_choice(d, "space"), &base);
+    x->place = cpu_place_of(d, cpu_operand_of(d, ISA_OPERAND_ADDRESS, 0), cpu_choice(d, "space"), &base);
     x->op = (uint8_t)op;
     x->type = (uint8_t)type;
     x->bytes = x->wide ? 8 : (uint8_t)ptx_type_bytes(type);
     x->count = (uint8_t)b->nvalues;
-    x->class = (uint8_t)(x->wide ? CPU_CLASS_64 : class_of_values(d, b, type));
+    x->class = (uint8_t)(x->wide ? CPU_CLASS_64 : cpu_class_of_values(d, b, type));
     x->returns = returns;
     if (to && !x->wide) {
-        cpu_class class = class_of_values(d, to, type);
+        cpu_class class = cpu_class_of_values(d, to, type);
         for (uint32_t k = 0; k < to->nvalues; k++)
             if (to->values[k].kind == PTX_VALUE_REG && class != x->class)
                 cpu_decode_fail(d, CPU_UNSUPPORTED, "source and destination registers of different sizes");
     }
-    nb = make_sources(d, b, (cpu_class)x->class, x->wide, vb);
+    nb = cpu_make_sources(d, b, (cpu_class)x->class, x->wide, vb);
     if (op == CPU_A_CAS)
-        nc = make_sources(d, c, (cpu_class)x->class, x->wide, vc);
+        nc = cpu_make_sources(d, c, (cpu_class)x->class, x->wide, vc);
     cpu_draft *draft = cpu_draft_add(d, CPU_K_OP);
     draft->fn.op = cpu_op_atomic;
     draft->extra = x;
     draft->cost = returns ? 200 : 0;
-    add_base(d, &x->place, base);
+    cpu_add_base(d, &x->place, base);
     if (to)
         add_destinations(d, to, (cpu_class)x->class, x->wide);
     for (uint32_t k = 0; k < nb; k++)
@@ -245,20 +246,26 @@ static void decode_atomic(cpu_decoder *d, bool returns)
 
 static void decode_matrix(cpu_decoder *d, bool store)
 {
-    const ptx_operand *o = values_operand(d, !store);
+    const ptx_operand *o = cpu_values_operand(d, !store);
     uint32_t base, sources[16], n = 0;
     cpu_matrix *x = cpu_decode_alloc(d, sizeof *x);
     if (!x)
         return;
-    x->place = place_of(d, operand_of(d, ISA_OPERAND_ADDRESS, 0), cpu_choice(d, "space"), &base);
+    x->place = cpu_place_of(d, cpu_operand_of(d, ISA_OPERAND_ADDRESS, 0), cpu_choice(d, "space"), &base);
     x->count = (uint8_t)o->nvalues;
     x->transposed = cpu_choice(d, "trans") != NULL;
+    const char *shape = cpu_choice(d, "shape"), *packed = cpu_choice(d, "from");
+    bool bytes = strcmp(shape, "m8n8") != 0;
+    if (bytes) {
+        x->bits = packed ? (uint8_t)(packed[1] - '0') : 8;
+        x->shape = strcmp(shape, "m16n16") == 0 ? PXL_MATRIX_M16N16 : strcmp(shape, "m8n16") == 0 ? PXL_MATRIX_M8N16 : PXL_MATRIX_M16N8;
+    }
     if (store)
-        n = make_sources(d, o, CPU_CLASS_32, false, sources);
+        n = cpu_make_sources(d, o, CPU_CLASS_32, false, sources);
     cpu_draft *draft = cpu_draft_add(d, CPU_K_ALIGNED_OP);
-    draft->fn.op = store ? cpu_op_store_matrix : cpu_op_load_matrix;
+    draft->fn.op = store ? (bytes ? cpu_op_store_bytes_matrix : cpu_op_store_matrix) : bytes ? cpu_op_load_bytes_matrix : cpu_op_load_matrix;
     draft->extra = x;
-    add_base(d, &x->place, base);
+    cpu_add_base(d, &x->place, base);
     if (!store)
         add_destinations(d, o, CPU_CLASS_32, false);
     for (uint32_t k = 0; k < n; k++)
@@ -267,17 +274,17 @@ static void decode_matrix(cpu_decoder *d, bool store)
 
 static void decode_async_copy(cpu_decoder *d)
 {
-    const ptx_operand *bytes = operand_of(d, ISA_OPERAND_IMMEDIATE, 0), *size = operand_of(d, ISA_OPERAND_SRC, 0);
-    const ptx_operand *ignore = operand_of(d, ISA_OPERAND_SRC_PRED, 0);
+    const ptx_operand *bytes = cpu_operand_of(d, ISA_OPERAND_IMMEDIATE, 0), *size = cpu_operand_of(d, ISA_OPERAND_SRC, 0);
+    const ptx_operand *ignore = cpu_operand_of(d, ISA_OPERAND_SRC_PRED, 0);
     uint32_t to, from, vsize = 0;
     cpu_async_copy *x = cpu_decode_alloc(d, sizeof *x);
     if (!x)
         return;
     /* The cache policy is a 64-bit source: not a size. */
-    if (size && ptx_type_bits(element_type(d, size)) == 64)
+    if (size && ptx_type_bits(cpu_element_type(d, size)) == 64)
         size = NULL;
-    x->to = place_of(d, operand_of(d, ISA_OPERAND_ADDRESS, 0), "shared", &to);
-    x->from = place_of(d, operand_of(d, ISA_OPERAND_ADDRESS, 1), "global", &from);
+    x->to = cpu_place_of(d, cpu_operand_of(d, ISA_OPERAND_ADDRESS, 0), "shared", &to);
+    x->from = cpu_place_of(d, cpu_operand_of(d, ISA_OPERAND_ADDRESS, 1), "global", &from);
     x->bytes = (uint8_t)bytes->values[0].imm;
     x->has_size = size != NULL;
     x->has_ignore = ignore != NULL;
@@ -289,8 +296,8 @@ static void decode_async_copy(cpu_decoder *d)
     cpu_draft *draft = cpu_draft_add(d, CPU_K_OP);
     draft->fn.op = cpu_op_async_copy;
     draft->extra = x;
-    add_base(d, &x->to, to);
-    add_base(d, &x->from, from);
+    cpu_add_base(d, &x->to, to);
+    cpu_add_base(d, &x->from, from);
     if (size)
         cpu_operand_add(d, CPU_R_USE, vsize, CPU_CLASS_32);
     else
@@ -320,8 +327,8 @@ static bool mbarrier_op_of(const cpu_decoder *d, pxl_mbarrier_op *out)
 
 static void decode_mbarrier(cpu_decoder *d)
 {
-    const ptx_operand *at = operand_of(d, ISA_OPERAND_ADDRESS, 0), *argument = operand_of(d, ISA_OPERAND_SRC, 0);
-    const ptx_operand *result = operand_of(d, ISA_OPERAND_DST, 0);
+    const ptx_operand *at = cpu_operand_of(d, ISA_OPERAND_ADDRESS, 0), *argument = cpu_operand_of(d, ISA_OPERAND_SRC, 0);
+    const ptx_operand *result = cpu_operand_of(d, ISA_OPERAND_DST, 0);
     pxl_mbarrier_op op;
     uint32_t base = CPU_NO_VALUE, v = 0;
     cpu_mbarrier *x = cpu_decode_alloc(d, sizeof *x);
@@ -333,10 +340,10 @@ static void decode_mbarrier(cpu_decoder *d)
     }
     bool waits = op == PXL_MBARRIER_WAIT || op == PXL_MBARRIER_WAIT_PARITY, counts = op == PXL_MBARRIER_PENDING;
     if (!result)
-        result = operand_of(d, ISA_OPERAND_DST_PRED, 0);
+        result = cpu_operand_of(d, ISA_OPERAND_DST_PRED, 0);
     x->op = (uint8_t)op;
     if (at)
-        x->place = place_of(d, at, cpu_choice(d, "space"), &base);
+        x->place = cpu_place_of(d, at, cpu_choice(d, "space"), &base);
     x->has_argument = argument != NULL;
     x->has_result = result && result->values[0].kind == PTX_VALUE_REG;
     x->argument_class = op == PXL_MBARRIER_WAIT || counts ? CPU_CLASS_64 : CPU_CLASS_32;
@@ -348,7 +355,7 @@ static void decode_mbarrier(cpu_decoder *d)
     draft->fn.op = cpu_op_mbarrier;
     draft->extra = x;
     draft->cost = 200;
-    add_base(d, &x->place, base);
+    cpu_add_base(d, &x->place, base);
     if (x->has_result)
         cpu_operand_add(d, CPU_R_DEF, cpu_value_register(d, result->values[0].reg, false),
                         waits ? CPU_CLASS_PRED : counts ? CPU_CLASS_32 : CPU_CLASS_64);
@@ -371,11 +378,11 @@ static void decode_async_arrive(cpu_decoder *d)
     if (!x)
         return;
     x->op = PXL_MBARRIER_ARRIVE;
-    x->place = place_of(d, operand_of(d, ISA_OPERAND_ADDRESS, 0), cpu_choice(d, "space"), &base);
+    x->place = cpu_place_of(d, cpu_operand_of(d, ISA_OPERAND_ADDRESS, 0), cpu_choice(d, "space"), &base);
     cpu_draft *draft = cpu_draft_add(d, CPU_K_OP);
     draft->fn.op = cpu_op_mbarrier;
     draft->extra = x;
-    add_base(d, &x->place, base);
+    cpu_add_base(d, &x->place, base);
     cpu_operand_raw(d, 0);
     cpu_operand_raw(d, 0);
 }
@@ -383,7 +390,7 @@ static void decode_async_arrive(cpu_decoder *d)
 /* wmma.load, wmma.store (PTX ISA, "Warp-level Matrix Load Instruction: wmma.load"). */
 static void decode_fragment(cpu_decoder *d, bool store)
 {
-    const ptx_operand *o = values_operand(d, !store), *stride = NULL;
+    const ptx_operand *o = cpu_values_operand(d, !store), *stride = NULL;
     const char *shape = cpu_choice(d, "shape"), *matrix = store ? "c" : cpu_choice(d, "matrix"), *type = cpu_choice(d, "type");
     unsigned m, n, k;
     uint32_t base, sources[16], count = 0, vstride = 0;
@@ -398,7 +405,7 @@ static void decode_fragment(cpu_decoder *d, bool store)
         return;
     }
     ptx_type element = ptx_type_from_name(type, (uint32_t)strlen(type));
-    x->place = place_of(d, operand_of(d, ISA_OPERAND_ADDRESS, 0), cpu_choice(d, "space"), &base);
+    x->place = cpu_place_of(d, cpu_operand_of(d, ISA_OPERAND_ADDRESS, 0), cpu_choice(d, "space"), &base);
     x->m = (uint8_t)m;
     x->n = (uint8_t)n;
     x->k = (uint8_t)k;
@@ -412,11 +419,11 @@ static void decode_fragment(cpu_decoder *d, bool store)
     if (stride)
         vstride = cpu_value_source(d, &stride->values[0], PTX_TYPE_U32, false);
     if (store)
-        count = make_sources(d, o, (cpu_class)x->class, false, sources);
+        count = cpu_make_sources(d, o, (cpu_class)x->class, false, sources);
     cpu_draft *draft = cpu_draft_add(d, CPU_K_ALIGNED_OP);
     draft->fn.op = cpu_op_fragment;
     draft->extra = x;
-    add_base(d, &x->place, base);
+    cpu_add_base(d, &x->place, base);
     if (stride)
         cpu_operand_add(d, CPU_R_USE, vstride, CPU_CLASS_32);
     else
@@ -431,13 +438,13 @@ static void decode_fragment(cpu_decoder *d, bool store)
 
 static void decode_conversion(cpu_decoder *d, bool predicate)
 {
-    const ptx_operand *to = operand_of(d, predicate ? ISA_OPERAND_DST_PRED : ISA_OPERAND_DST, 0), *from = operand_of(d, ISA_OPERAND_SRC, 0);
+    const ptx_operand *to = cpu_operand_of(d, predicate ? ISA_OPERAND_DST_PRED : ISA_OPERAND_DST, 0), *from = cpu_operand_of(d, ISA_OPERAND_SRC, 0);
     const char *space = cpu_choice(d, "space");
     cpu_window window = window_of_name(d, space);
     if (to->values[0].kind != PTX_VALUE_REG)
         return;
     uint32_t value = cpu_value_register(d, to->values[0].reg, false);
-    ptx_type type = element_type(d, from);
+    ptx_type type = cpu_element_type(d, from);
     uint32_t source = cpu_value_source(d, &from->values[0], type, false);
     if (!predicate && window == CPU_W_GENERIC && cpu_class_of(type) == cpu_class_of_register(d, to->values[0].reg)) {
         cpu_decode_move(d, value, source, cpu_class_of(type));
@@ -459,20 +466,20 @@ static void decode_conversion(cpu_decoder *d, bool predicate)
 
 static void decode_stack(cpu_decoder *d, const char *operation)
 {
-    const ptx_operand *to = operand_of(d, ISA_OPERAND_DST, 0), *from = operand_of(d, ISA_OPERAND_SRC, 0);
-    const ptx_operand *align = operand_of(d, ISA_OPERAND_IMMEDIATE, 0);
+    const ptx_operand *to = cpu_operand_of(d, ISA_OPERAND_DST, 0), *from = cpu_operand_of(d, ISA_OPERAND_SRC, 0);
+    const ptx_operand *align = cpu_operand_of(d, ISA_OPERAND_IMMEDIATE, 0);
     uint32_t source = 0;
     cpu_stack *x = cpu_decode_alloc(d, sizeof *x);
     if (!x)
         return;
     d->code->calls = true;
-    x->class = (uint8_t)(to ? cpu_class_of(element_type(d, to)) : CPU_CLASS_64);
-    x->argument_class = (uint8_t)(from ? cpu_class_of(element_type(d, from)) : CPU_CLASS_64);
+    x->class = (uint8_t)(to ? cpu_class_of(cpu_element_type(d, to)) : CPU_CLASS_64);
+    x->argument_class = (uint8_t)(from ? cpu_class_of(cpu_element_type(d, from)) : CPU_CLASS_64);
     x->align = align && align->nvalues ? (uint32_t)align->values[0].imm : 8;
     if (x->align & (x->align - 1))
         cpu_decode_fail(d, CPU_BAD_INPUT, "alignment %u is not a power of two", x->align);
     if (from)
-        source = cpu_value_source(d, &from->values[0], element_type(d, from), false);
+        source = cpu_value_source(d, &from->values[0], cpu_element_type(d, from), false);
     cpu_draft *draft = cpu_draft_add(d, CPU_K_OP);
     draft->fn.op = strcmp(operation, "alloca") == 0 ? cpu_op_alloca : to ? cpu_op_stack_save : cpu_op_stack_restore;
     draft->extra = x;
@@ -494,6 +501,8 @@ bool cpu_decode_memory(cpu_decoder *d, const char *name)
         decode_atomic(d, name[0] == 'a');
     else if (strcmp(name, "ldmatrix") == 0 || strcmp(name, "stmatrix") == 0)
         decode_matrix(d, name[0] == 's');
+    else if (cpu_decode_bulk(d, name))
+        return true;
     else if (strcmp(name, "wmma_load") == 0 || strcmp(name, "wmma_store") == 0)
         decode_fragment(d, name[5] == 's');
     else if (strcmp(name, "cvta") == 0 || strcmp(name, "isspacep") == 0)

@@ -85,6 +85,18 @@ void cpu_decode_move(cpu_decoder *d, uint32_t to, uint32_t from, cpu_class class
 /* decode_memory.c, decode_control.c: true when they know the operation. */
 bool cpu_decode_memory(cpu_decoder *d, const char *operation);
 bool cpu_decode_control(cpu_decoder *d, const char *operation);
+bool cpu_decode_bulk(cpu_decoder *d, const char *operation);      /* decode_bulk.c */
+
+/* decode_memory.c: what all decoders of memory operations need. The nth operand of a kind, NULL when there is none; the operand that
+ * may be a vector or alone; the place of an address, with its register in *base for add_base; the class of registers; values of sources. */
+const ptx_operand *cpu_operand_of(const cpu_decoder *d, isa_operand_kind kind, uint32_t nth);
+const ptx_operand *cpu_values_operand(const cpu_decoder *d, bool destination);
+cpu_place cpu_place_of(cpu_decoder *d, const ptx_operand *operand, const char *space, uint32_t *base);
+void cpu_add_base(cpu_decoder *d, const cpu_place *p, uint32_t base);
+cpu_class cpu_class_of_values(cpu_decoder *d, const ptx_operand *o, ptx_type type);
+uint32_t cpu_make_sources(cpu_decoder *d, const ptx_operand *o, cpu_class class, bool wide, uint32_t out[16]);
+ptx_type cpu_element_type(const cpu_decoder *d, const ptx_operand *o);
+bool cpu_atomic_op_of(const char *name, cpu_atomic_op *out);
 
 /* simplify.c: drops moves. */
 bool cpu_simplify(cpu_decoder *d);

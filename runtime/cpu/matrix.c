@@ -1,5 +1,6 @@
 /* matrix.c - fragments of matrices in memory: ldmatrix, stmatrix, wmma.load, wmma.store. */
 #include <string.h>
+#include "ptx/lib/matrix_layout.h"
 #include "ptx/lib/wmma_layout.h"
 #include "runtime/cpu/memory.h"
 
@@ -43,6 +44,52 @@ void cpu_op_store_matrix(cpu_warp *w, const cpu_insn *i, uint32_t mask)
             else {
                 ((m2 *)(uintptr_t)row[2 * (l % 4)])[l / 4] = (uint16_t)value[l];
                 ((m2 *)(uintptr_t)row[2 * (l % 4) + 1])[l / 4] = (uint16_t)(value[l] >> 16);
+            }
+    }
+}
+
+/* ------------------------------------------------------------ matrices of bytes */
+
+/* Lanes whose addresses count: 16 rows in two registers, or 8 in one. */
+static uint32_t row_lanes(const cpu_matrix *x)
+{
+    uint32_t rows = 8u * x->count;
+    return rows >= 32 ? UINT32_MAX : (1u << rows) - 1;
+}
+
+/* Element `column` of a row, 4, 6 or 8 bits; none is cut by the end of its row of 16 bytes. */
+static uint32_t row_element(const char *row, uint32_t column, uint32_t bits)
+{
+    uint32_t bit = column * bits, byte = bit / 8;
+    uint32_t pair = (uint8_t)row[byte] | (byte < 15 ? (uint32_t)(uint8_t)row[byte + 1] << 8 : 0);
+    return pair >> bit % 8 & ((1u << bits) - 1);
+}
+
+void cpu_op_load_bytes_matrix(cpu_warp *w, const cpu_insn *i, uint32_t mask)
+{
+    const cpu_matrix *x = i->extra;
+    uint32_t values[4][CPU_LANES] = {{0}};
+    cpu_addresses(w, i, &x->place, 0, 16, 16, mask & row_lanes(x));
+    for (uint32_t j = 0; j < x->count; j++)
+        for (uint32_t l = 0; l < CPU_LANES; l++)
+            for (uint32_t e = 0; e < 4; e++) {
+                pxl_matrix_place p = pxl_matrix_at(x->shape, l, j, e);
+                values[j][l] |= row_element((const char *)(uintptr_t)w->addresses[p.lane], p.column, x->bits) << 8 * e;
+            }
+    for (uint32_t j = 0; j < x->count; j++)
+        memcpy(w->frame->r + i->o[1 + j], values[j], sizeof values[j]);
+}
+
+void cpu_op_store_bytes_matrix(cpu_warp *w, const cpu_insn *i, uint32_t mask)
+{
+    const cpu_matrix *x = i->extra;
+    cpu_addresses(w, i, &x->place, 0, 16, 16, mask & row_lanes(x));
+    for (uint32_t j = 0; j < x->count; j++) {
+        const m4 *value = (const m4 *)(w->frame->r + i->o[1 + j]);
+        for (uint32_t l = 0; l < CPU_LANES; l++)
+            for (uint32_t e = 0; e < 4; e++) {
+                pxl_matrix_place p = pxl_matrix_at(x->shape, l, j, e);
+                ((char *)(uintptr_t)w->addresses[p.lane])[p.column] = (char)(value[l] >> 8 * e);
             }
     }
 }

@@ -30,8 +30,8 @@ typedef struct cpu_atomic {
     bool wide;                     /* b128: every value is two registers */
 } cpu_atomic;
 
-/* ldmatrix, stmatrix: o[1 ... count]. */
-typedef struct cpu_matrix { cpu_place place; uint8_t count; bool transposed; } cpu_matrix;
+/* ldmatrix, stmatrix: o[1 ... count]. bits: 0 for b16; 8, 6 or 4 for the shapes of bytes (ptx/lib/matrix_layout.h), whose `shape` it is. */
+typedef struct cpu_matrix { cpu_place place; uint8_t count; bool transposed; uint8_t bits, shape; } cpu_matrix;
 
 /* cp.async: o[0] destination address, o[1] source address, o[2] source size and o[3] ignore predicate when written. */
 typedef struct cpu_async_copy { cpu_place to, from; uint8_t bytes; bool has_size, has_ignore, ignore_negated; } cpu_async_copy;
@@ -39,6 +39,21 @@ typedef struct cpu_async_copy { cpu_place to, from; uint8_t bytes; bool has_size
 /* mbarrier: o[0] address, o[1] result (state, predicate or count), o[2] argument (count, state, parity, bytes);
  * op is a pxl_mbarrier_op of ptx/lib/mbarrier.h. */
 typedef struct cpu_mbarrier { cpu_place place; uint8_t op; bool has_result, has_argument; uint8_t argument_class; } cpu_mbarrier;
+
+/* cp.async.bulk, cp.reduce.async.bulk: o[0] destination address, o[1] source address, o[2] bytes, o[3] address of the mbarrier,
+ * o[4] ctaMask or byteMask (16 bits), o[5] and o[6] bytes that are ignored on the left and right; unused ones are 0. */
+typedef struct cpu_bulk {
+    cpu_place to, from, barrier;
+    bool has_barrier, has_blocks, has_byte_mask, ignores, reduces;
+    cpu_atomic element;            /* reduces: op, type, bytes */
+} cpu_bulk;
+/* st.bulk: o[0] address, o[1] bytes (64 bits). */
+typedef struct cpu_bulk_zero { cpu_place to; } cpu_bulk_zero;
+/* st.async, red.async: as st and red; o[barrier_operand] address of the mbarrier, which counts `bytes`. */
+typedef struct cpu_async_store { cpu_access store; cpu_place barrier; uint32_t barrier_operand, bytes; bool has_barrier; } cpu_async_store;
+typedef struct cpu_async_atomic { cpu_atomic atomic; cpu_place barrier; uint32_t barrier_operand; } cpu_async_atomic;
+/* clusterlaunchcontrol.try_cancel: o[0] where the answer goes, o[1] mbarrier. */
+typedef struct cpu_try_cancel { cpu_place to, barrier; } cpu_try_cancel;
 
 /* wmma.load, wmma.store: o[0] address, o[1] stride when written, o[2 ... 1 + count] registers. ptx/lib/wmma_layout.h
  * says which element lies where. */
@@ -68,6 +83,15 @@ void cpu_op_atomic(cpu_warp *w, const cpu_insn *i, uint32_t mask);
 void cpu_op_load_matrix(cpu_warp *w, const cpu_insn *i, uint32_t mask);
 void cpu_op_store_matrix(cpu_warp *w, const cpu_insn *i, uint32_t mask);
 void cpu_op_async_copy(cpu_warp *w, const cpu_insn *i, uint32_t mask);
+void cpu_op_bulk(cpu_warp *w, const cpu_insn *i, uint32_t mask);
+void cpu_op_bulk_zero(cpu_warp *w, const cpu_insn *i, uint32_t mask);
+void cpu_op_async_store(cpu_warp *w, const cpu_insn *i, uint32_t mask);
+void cpu_op_async_atomic(cpu_warp *w, const cpu_insn *i, uint32_t mask);
+void cpu_op_try_cancel(cpu_warp *w, const cpu_insn *i, uint32_t mask);
+void cpu_op_load_bytes_matrix(cpu_warp *w, const cpu_insn *i, uint32_t mask);
+void cpu_op_store_bytes_matrix(cpu_warp *w, const cpu_insn *i, uint32_t mask);
+/* atomics.c: one element at an address; gives the old value. */
+uint64_t cpu_atomic_update(const cpu_atomic *x, bool shared, uint64_t address, uint64_t b, uint64_t c);
 void cpu_op_mbarrier(cpu_warp *w, const cpu_insn *i, uint32_t mask);
 void cpu_op_fragment(cpu_warp *w, const cpu_insn *i, uint32_t mask);
 void cpu_op_fence(cpu_warp *w, const cpu_insn *i, uint32_t mask);

@@ -351,6 +351,55 @@ static void matrix_moves(void)
     OUT_U16("matrix_moves_out", out, 7 * 64);
 }
 
+// Element c of a row of 16 bytes that holds elements of so many bits, low bits first.
+static uint32_t packed(const uint8_t *row, int c, int bits)
+{
+    uint32_t v = 0;
+    for (int b = bits - 1; b >= 0; b--) v = v << 1 | (row[(c * bits + b) / 8] >> (c * bits + b) % 8 & 1);
+    return v;
+}
+
+// Fragment word r of form 0 to 4 in lane l, as the figures of ldmatrix show it: four neighbours down a column of a 16 x 16 matrix, or
+// along a row of an 8 x 16 one.
+static uint32_t word_of(const uint8_t *rows, int form, int r, int l)
+{
+    static const int bits[5] = {8, 6, 4, 6, 4};
+    uint32_t v = 0;
+    for (int e = 3; e >= 0; e--) {
+        int row = form < 3 ? 16 * (r / 2) + 4 * (l % 4) + e : 8 * r + l / 4, column = form < 3 ? 8 * (r % 2) + l / 4 : 4 * (l % 4) + e;
+        v = v << 8 | packed(rows + 16 * row, column, bits[form]);
+    }
+    return v;
+}
+
+static void matrix_bytes(void)
+{
+    uint32_t *in = rand_u32(5710000, 128, 0, 0x100000000), frag[21][32], answer[32];
+    uint8_t rows[512], copy[512], masked[512] = {0};
+    memcpy(rows, in, 512);
+    for (int l = 0; l < 32; l++) {
+        for (int form = 0; form < 5; form++)
+            for (int r = 0; r < 4; r++) frag[4 * form + r][l] = word_of(rows, form, r, l);
+        frag[20][l] = word_of(rows, 0, 0, l) ^ word_of(rows, 0, 1, l);
+        for (int b = 0; b < 16; b++) copy[16 * l + b] = (uint8_t)(l >= 16 && b % 4 == 0 ? l : 0);
+        answer[l] = 10;
+    }
+    // Row n of the stored matrix j is column n of C, 16 x 8: thread (m % 8) * 4 + n / 2 has element (m, n) in byte 2(m / 8) + n % 2.
+    for (int j = 0; j < 2; j++)
+        for (int m = 0; m < 16; m++)
+            for (int n = 0; n < 8; n++) {
+                int l = m % 8 * 4 + n / 2, byte = m / 8 * 2 + n % 2;
+                uint32_t c = j ? word_of(rows, 0, 0, l) : (uint32_t)l * 0x01010101u + 0x03020100u;
+                copy[128 + 128 * j + 16 * n + m] = (uint8_t)(c >> 8 * byte);
+            }
+    for (int b = 0; b < 512; b++)
+        if (0xa5f0 >> b % 16 & 1) masked[b] = copy[b];
+    OUT_U32("matrix_bytes_frag", frag, 21 * 32);
+    OUT_U8("matrix_bytes_back", copy, 512);
+    OUT_U8("matrix_bytes_masked", masked, 512);
+    OUT_U32("matrix_bytes_answer", answer, 32);
+}
+
 void ref_matrix(void)
 {
     for (int ints = 0; ints < 2; ints++) {
@@ -368,4 +417,5 @@ void ref_matrix(void)
     imma_s4_b1();
     dmma_f64();
     matrix_moves();
+    matrix_bytes();
 }

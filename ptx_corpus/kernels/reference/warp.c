@@ -259,6 +259,63 @@ static void mbarrier(void)
     OUT_S32("mbarrier_out", out, GRID * T);
 }
 
+static void bulk_pipeline(void)
+{
+    enum { TILES = 15, T = 96 };
+    uint32_t *in = rand_u32(6110000, TILES * T, 0, 0x100000000), out[TILES * T];
+    for (int i = 0; i < TILES * T; i++) out[i] = in[i / T * T + T - 1 - i % T] * 3 + in[i];
+    OUT_U32("bulk_pipeline_out", out, TILES * T);
+}
+
+// Every result is free of the order of the five blocks: sums of small integers are exact, and no inc wraps.
+static void bulk_reduce(void)
+{
+    enum { B = 5, T = 64 };
+    uint32_t out[12][T] = {{0}}, local[B][T];
+    for (uint32_t t = 0; t < T; t++) {
+        float sum = 0, half = 0;
+        for (uint32_t b = 0; b < B; b++) {
+            uint32_t v = t * 7 + b * 1000 + 5;
+            out[0][t] += v;
+            if (-(int32_t)v < (int32_t)out[1][t]) out[1][t] = -v;
+            if (v > out[2][t]) out[2][t] = v;
+            out[3][t] ^= v;
+            out[4][t] |= v;
+            sum += (float)(int)(t - 20 + b * 3);
+            half += t % 2 ? 1 : -2;
+        }
+        out[7][t] = B;
+        out[8][t] = bits_f32(sum);
+        out[9][t] = encode(&F16, half, RN) * 0x10001;
+        out[10][t] = t % 2 ? 0 : 0xc000c000;
+    }
+    for (uint32_t t = 0; t < T; t += 2) {
+        uint64_t sum = 0, most = 0;
+        double total = 0;
+        for (uint32_t b = 0; b < B; b++) {
+            uint64_t v = t * 7 + b * 1000 + 5 + ((uint64_t)(t * 7 + 7 + b * 1000 + 5) << 32);
+            sum += v;
+            if (v > most) most = v;
+            total += t / 2 + b;
+        }
+        memcpy(&out[5][t], &sum, 8);
+        memcpy(&out[6][t], &most, 8);
+        memcpy(&out[11][t], &total, 8);
+    }
+    for (uint32_t b = 0; b < B; b++)
+        for (uint32_t t = 0; t < T; t++) {
+            uint32_t v = t * 5 + b, old = t % 3 ? 100 : 7;
+            local[b][t] = t < 48 && v > old ? v : old;
+            if (t >= 48 && t < 52) local[b][t] = t % 2 ? 22 : 11 + b;
+            if (t == 52) local[b][t] = old - 1;      // + 0xffffffff, with a carry
+            if (t == 53) local[b][t] = old + 1;
+            if (t == 54) local[b][t] = (uint32_t)-5;
+            if (t == 55) local[b][t] = old > 90 ? 90 : old - 1;
+        }
+    OUT_U32("bulk_reduce_out", out, 12 * T);
+    OUT_U32("bulk_reduce_local", local, B * T);
+}
+
 static void special_registers(void)
 {
     enum { GX = 2, GY = 3, GZ = 2, BX = 5, BY = 7, BZ = 2, T = BX * BY * BZ, B = GX * GY * GZ };
@@ -295,5 +352,7 @@ void ref_warp(void)
     named_barrier();
     cp_async();
     mbarrier();
+    bulk_pipeline();
+    bulk_reduce();
     special_registers();
 }
