@@ -45,6 +45,7 @@ typedef struct xl_emitter {
     struct xl_lines *lines;    /* lines.c; NULL without a line table */
     LLVMValueRef dynamic_lds;
     LLVMValueRef barriers;     /* LDS cells of counted barriers; NULL until one is met */
+    bool several_barriers;     /* the functions name more than one: all of them are in LDS */
 
     struct xl_trace *trace;    /* trace.c; NULL without a trace */
     struct xl_dispatch *dispatch;   /* dispatch.c; NULL where the function needs none */
@@ -99,6 +100,7 @@ bool xl_lower_bulk(xl_emitter *x, const ptx_insn *insn);                    /* l
 bool xl_lower_control(xl_emitter *x, const ptx_insn *insn, uint32_t index); /* lower_control.c */
 bool xl_lower_barrier(xl_emitter *x, const ptx_insn *insn);                 /* lower_barrier.c */
 bool xl_needs_barrier_cells(const ptx_function *f);
+bool xl_names_several_barriers(const xl_emitter *x);
 void xl_clear_barriers(xl_emitter *x);
 void xl_leave_barriers(xl_emitter *x);
 bool xl_lower_matrix(xl_emitter *x, const ptx_insn *insn);                  /* lower_matrix.c */

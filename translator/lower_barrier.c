@@ -55,8 +55,8 @@ static LLVMValueRef barrier_cells(xl_emitter *x)
 static void join(xl_emitter *x, const bar_operands *o, bool wait)
 {
     if (wait && x->dispatch) { xl_wait_barrier(x, barrier_cells(x), o->id, o->count); return; }
-    if (!o->count && wait) { hardware_barrier(x); return; }
-    LLVMValueRef args[6] = {barrier_cells(x), xl_read_bits(x, o->id, 32), xl_read_bits(x, o->count, 32), l_i1(x, wait),
+    if (!o->count && wait && !x->several_barriers) { hardware_barrier(x); return; }
+    LLVMValueRef args[6] = {barrier_cells(x), xl_read_bits(x, o->id, 32), o->count ? xl_read_bits(x, o->count, 32) : l_i32(x, 0), l_i1(x, wait),
                             l_i32(x, x->insn->at.line), l_i32(x, x->insn->at.column)};
     xl_call_helper(x, "pxl_named_barrier", args, 6);
 }
@@ -120,6 +120,23 @@ void xl_leave_barriers(xl_emitter *x)
 {
     LLVMValueRef cells = barrier_cells(x);
     xl_call_helper(x, "pxl_barrier_leave", &cells, 1);
+}
+
+/* Whether functions of the module name more than one barrier: the hardware has one. */
+bool xl_names_several_barriers(const xl_emitter *x)
+{
+    uint64_t named = UINT64_MAX;
+    for (uint32_t i = 0; i < x->module->nfunctions; i++) {
+        const ptx_function *f = x->module->functions[i];
+        for (uint32_t k = 0; x->functions[i].value && k < f->ninsns; k++) {
+            if (!xl_is_barrier(&f->insns[k])) continue;
+            const ptx_value *id = bar_operands_of(&f->insns[k]).id;
+            uint64_t number = id && id->kind == PTX_VALUE_IMM ? id->imm : UINT64_MAX - 1;     /* a register may hold any */
+            if (number == UINT64_MAX - 1 || (named != UINT64_MAX && named != number)) return true;
+            named = number;
+        }
+    }
+    return false;
 }
 
 bool xl_needs_barrier_cells(const ptx_function *f)

@@ -141,6 +141,7 @@ void xl_declare_functions(xl_emitter *x)
         if (m->functions[i]->is_entry) declare_entry(x, &x->functions[i]);
         else declare_device_function(x, &x->functions[i]);
     }
+    x->several_barriers = xl_names_several_barriers(x);
 }
 
 /* ------------------------------------------------------------ bodies */
@@ -150,7 +151,10 @@ static void declare_registers(xl_emitter *x)
     const ptx_function *f = x->ptx;
     for (uint32_t i = 0; i < f->nregisters; i++) {
         ptx_type t = f->registers[i].type;
-        x->registers[i] = l_alloca(x, l_int(x, t == PTX_TYPE_PRED ? 1 : ptx_type_bytes(t) * 8));
+        LLVMTypeRef type = l_int(x, t == PTX_TYPE_PRED ? 1 : ptx_type_bytes(t) * 8);
+        x->registers[i] = l_alloca(x, type);
+        /* What was never written reads as zero, as on the CPU: LLVM would drop what depends on an undefined value. */
+        l_store(x, LLVMConstNull(type), x->registers[i]);
     }
 }
 
@@ -305,7 +309,7 @@ void xl_lower_function(xl_emitter *x, xl_function *f)
     l_br(x, b_body);
     l_here(x, b_body);
     xl_plan plan = xl_make_plan(x, f->ptx);
-    bool cells = f->ptx->is_entry && (reaches_counted_barrier(x) || plan.dispatch);
+    bool cells = f->ptx->is_entry && (reaches_counted_barrier(x) || x->several_barriers || plan.dispatch);
     if (cells) xl_clear_barriers(x);
     x->dispatch = NULL;
     x->hops = plan.hops;

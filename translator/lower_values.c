@@ -37,12 +37,20 @@ static LLVMValueRef symbol_bits(xl_emitter *x, const ptx_value *value, unsigned 
     return resize(x, v, bits, false);
 }
 
+/* A b128 register is two elements of 64 bits to a meaning; imm says which (ptx_flatten). */
+static bool is_half(const xl_emitter *x, const ptx_value *value)
+{
+    return element_bits(x->ptx->registers[value->reg].type) == 128 && element_bits(value->type) == 64;
+}
+
 LLVMValueRef xl_read_bits(xl_emitter *x, const ptx_value *value, unsigned bits)
 {
     LLVMValueRef v;
     switch (value->kind) {
     case PTX_VALUE_REG:
-        v = resize(x, xl_read_register(x, value->reg), bits, false);
+        v = xl_read_register(x, value->reg);
+        if (is_half(x, value)) v = l_lshr(x, v, l_const(x, 128, 64 * value->imm));
+        v = resize(x, v, bits, false);
         return value->negated ? l_not(x, v) : v;
     case PTX_VALUE_IMM: return l_const(x, bits, value->imm);
     case PTX_VALUE_SPECIAL: return xl_special(x, value->special, bits);
@@ -66,6 +74,11 @@ void xl_write(xl_emitter *x, const ptx_value *value, LLVMValueRef v_bits)
 {
     if (value->kind != PTX_VALUE_REG) return;        /* `_` */
     unsigned bits = element_bits(x->ptx->registers[value->reg].type);
+    if (is_half(x, value)) {
+        LLVMValueRef v_other = l_const(x, 128, 64 * (1 - value->imm)), v_place = l_const(x, 128, 64 * value->imm);
+        LLVMValueRef v_kept = l_zext(x, l_trunc(x, l_lshr(x, xl_read_register(x, value->reg), v_other), 64), 128);
+        v_bits = l_or(x, l_shl(x, v_kept, v_other), l_shl(x, resize(x, v_bits, 128, false), v_place));
+    }
     l_store(x, resize(x, v_bits, bits, ptx_type_class(value->type) == 's'), x->registers[value->reg]);
 }
 
@@ -99,6 +112,16 @@ static LLVMValueRef block_id(xl_emitter *x, unsigned dimension)
 {
     static const char *const names[] = {"llvm.amdgcn.workgroup.id.x", "llvm.amdgcn.workgroup.id.y", "llvm.amdgcn.workgroup.id.z"};
     return l_intrinsic0(x, names[dimension]);
+}
+
+/* The hidden argument is there only in kernels that use dynamic LDS (LLVM, metadata of code object version 5): this makes
+ * the kernel one, without code. */
+static LLVMValueRef dynamic_shared_size(xl_emitter *x)
+{
+    LLVMTypeRef pointer = l_ptr(x, AS_LDS), type = LLVMFunctionType(LLVMVoidTypeInContext(x->context), &pointer, 1, false);
+    LLVMValueRef asm_use = LLVMGetInlineAsm(type, "", 0, "v", 1, true, false, LLVMInlineAsmDialectATT, false);
+    LLVMBuildCall2(x->b, type, asm_use, &x->dynamic_lds, 1, "");
+    return hidden(x, 120, 32);
 }
 
 /* PTX numbers a block's warps by the linear thread number (x fastest), 32 to a warp. */
@@ -154,8 +177,8 @@ LLVMValueRef xl_special(xl_emitter *x, ptx_special special, unsigned bits)
         v = lane_mask(x, special); break;
     case PTX_SR_CLOCK: case PTX_SR_CLOCK_HI: case PTX_SR_CLOCK64:
     case PTX_SR_GLOBALTIMER: case PTX_SR_GLOBALTIMER_LO: case PTX_SR_GLOBALTIMER_HI: v = clock_bits(x, special); break;
-    case PTX_SR_DYNAMIC_SMEM_SIZE: v = hidden(x, 120, 32); break;
-    case PTX_SR_TOTAL_SMEM_SIZE: case PTX_SR_AGGR_SMEM_SIZE: v = l_add(x, hidden(x, 120, 32), l_i32(x, (uint32_t)x->module->shared_size)); break;
+    case PTX_SR_DYNAMIC_SMEM_SIZE: v = dynamic_shared_size(x); break;
+    case PTX_SR_TOTAL_SMEM_SIZE: case PTX_SR_AGGR_SMEM_SIZE: v = l_add(x, dynamic_shared_size(x), l_i32(x, (uint32_t)x->module->shared_size)); break;
     /* A launch without clusters is a grid of clusters of one block (PTX ISA, "%clusterid"). */
     case PTX_SR_CLUSTERID_X: case PTX_SR_CLUSTERID_Y: case PTX_SR_CLUSTERID_Z: v = block_id(x, special - PTX_SR_CLUSTERID_X); break;
     case PTX_SR_NCLUSTERID_X: case PTX_SR_NCLUSTERID_Y: case PTX_SR_NCLUSTERID_Z: v = hidden(x, 4 * (special - PTX_SR_NCLUSTERID_X), 32); break;

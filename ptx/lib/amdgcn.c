@@ -52,6 +52,13 @@ PXL_EXPORT __attribute__((noinline, cold)) void pxl_fault(uint32_t code, uint32_
     __asm__ volatile("s_endpgm" ::: "memory");
 }
 
+/* Ends a wave that would wait for one that a fault has ended. */
+static void end_after_fault(void)
+{
+    GLOBAL pxl_fault_record *r = (GLOBAL pxl_fault_record *)pxb_fault_record;
+    if (r && __scoped_atomic_load_n(&r->taken, __ATOMIC_RELAXED, __MEMORY_SCOPE_SYSTEM)) __asm__ volatile("s_endpgm" ::: "memory");
+}
+
 /* ------------------------------------------------------------ textures and surfaces */
 
 HOST_SETS pxb_textures;
@@ -180,8 +187,10 @@ PXL_EXPORT __attribute__((noinline)) uint64_t pxl_malloc(uint64_t size)
     uint64_t at = take_free(heap, size_class);
     if (!at) {
         uint64_t bytes = (1ull << size_class) + 16;
-        uint64_t old = __scoped_atomic_fetch_add(&heap->used, bytes, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
-        if (old + bytes > heap->size) return 0;
+        uint64_t old = __scoped_atomic_load_n(&heap->used, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+        do
+            if (bytes > heap->size - old) return 0;        /* what does not fit takes nothing */
+        while (!__scoped_atomic_compare_exchange_n(&heap->used, &old, old + bytes, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE));
         at = old + 16;
     }
     *(GLOBAL uint64_t *)(heap->data + at - 16) = PXL_HEAP_MAGIC | size_class;
@@ -257,6 +266,7 @@ PXL_EXPORT __attribute__((noinline)) bool pxl_barrier_poll(LDS uint32_t *cells, 
     uint32_t now = cell_load(cell);
     if (now >> CELL_GENERATION != generation) return true;
     if (!count && (now & CELL_COUNT) >= cell_load(&cells[PXL_CELL_ALIVE]) && cell_exchange(cell, &now, next_generation(now))) return true;
+    end_after_fault();
     if (all_wait(cells)) pxl_fault(PXL_FAULT_DEADLOCK, line, column, id & 15, 0, 0);
     __builtin_amdgcn_s_sleep(1);
     return false;
@@ -300,6 +310,7 @@ PXL_EXPORT __attribute__((always_inline)) uint32_t pxl_wmma_offset(uint32_t m, u
 PXL_EXPORT __attribute__((noinline)) uint64_t pxl_mbarrier(LDS uint64_t *p, uint32_t op, uint64_t argument)
 {
     uint64_t state = __scoped_atomic_load_n(p, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_WRKGRP);
+    if (op == PXL_MBARRIER_WAIT || op == PXL_MBARRIER_WAIT_PARITY) end_after_fault();
     if (op == PXL_MBARRIER_WAIT || op == PXL_MBARRIER_WAIT_PARITY) return pxl_mbarrier_done((pxl_mbarrier_op)op, state, argument);
     while (!__scoped_atomic_compare_exchange_n(p, &state, pxl_mbarrier_next((pxl_mbarrier_op)op, state, argument), false,
                                                __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_WRKGRP)) {}

@@ -1,0 +1,246 @@
+// sim_semantics_test.cc - small kernels whose meaning does not depend on the device, on the CPU and on simulated GPUs: registers that
+// were never written, several barriers, sizes of shared memory, halves of b128, a heap that was asked for too much, and what a
+// fault leaves behind.
+#include <gtest/gtest.h>
+#include <cstring>
+#include <string>
+#include <vector>
+#include "include/ptxbridge.h"
+
+namespace {
+
+const char *const text = R"(.version 8.3
+.target sm_90
+.address_size 64
+.extern .func (.param .b64 r) malloc (.param .b64 a);
+
+.visible .entry unwritten(.param .u64 out)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<4>;
+    .reg .b64 %a;
+    ld.param.u64 %a, [out];
+    add.u32 %r2, %r1, 5;
+    st.global.u32 [%a], %r2;
+    setp.eq.u32 %p1, %r3, 0;
+    @%p1 bra ZERO;
+    st.global.u32 [%a+4], 1;
+    ret;
+ZERO:
+    st.global.u32 [%a+4], 2;
+    ret;
+}
+
+.visible .entry sizes(.param .u64 out)
+{
+    .reg .b32 %r;
+    .reg .b64 %a;
+    ld.param.u64 %a, [out];
+    mov.u32 %r, %dynamic_smem_size;
+    st.global.u32 [%a], %r;
+    ret;
+}
+
+.visible .entry wide(.param .u64 out)
+{
+    .reg .b64 %a, %x, %y, %z;
+    .reg .b128 %q, %r;
+    ld.param.u64 %a, [out];
+    mov.u64 %x, 0x1111111122222222;
+    mov.u64 %y, 0x3333333344444444;
+    mov.b128 %q, {%x, %y};
+    mov.b128 %r, %q;
+    mov.b128 {%z, %x}, %r;
+    st.global.u64 [%a], %z;
+    st.global.u64 [%a+8], %x;
+    ret;
+}
+
+// The warps wait at barriers that the other never comes to.
+.visible .entry crossed(.param .u64 out)
+{
+    .reg .pred %p;
+    .reg .b32 %r;
+    mov.u32 %r, %tid.x;
+    setp.lt.u32 %p, %r, 32;
+    @%p bra FIRST;
+    bar.sync 0;
+    ret;
+FIRST:
+    bar.sync 1;
+    ret;
+}
+
+.visible .entry heap(.param .u64 out)
+{
+    .reg .pred %p;
+    .reg .b32 %r;
+    .reg .b64 %a, %x;
+    ld.param.u64 %a, [out];
+    { .param .b64 n; .param .b64 r;
+    st.param.b64 [n], 1000000000000;
+    call (r), malloc, (n);
+    ld.param.b64 %x, [r]; }
+    setp.ne.u64 %p, %x, 0;
+    selp.u32 %r, 1, 0, %p;
+    st.global.u32 [%a], %r;
+    { .param .b64 n; .param .b64 r;
+    st.param.b64 [n], 40000000;
+    call (r), malloc, (n);
+    ld.param.b64 %x, [r]; }
+    { .param .b64 n; .param .b64 r;
+    st.param.b64 [n], 64;
+    call (r), malloc, (n);
+    ld.param.b64 %x, [r]; }
+    setp.ne.u64 %p, %x, 0;
+    selp.u32 %r, 1, 0, %p;
+    st.global.u32 [%a+4], %r;
+    ret;
+}
+
+// One thread traps, the others wait for it.
+.visible .entry trap_and_wait(.param .u64 out)
+{
+    .reg .pred %p;
+    .reg .b32 %r;
+    mov.u32 %r, %tid.x;
+    setp.ne.u32 %p, %r, 0;
+    @%p bra WAIT;
+    trap;
+WAIT:
+    barrier.sync 1, 64;
+    ret;
+}
+
+// With a word that is not 0, one thread traps and another never ends.
+.visible .entry trap_and_spin(.param .u64 out)
+{
+    .reg .pred %p;
+    .reg .b32 %r;
+    .reg .b64 %a;
+    ld.param.u64 %a, [out];
+    ld.global.u32 %r, [%a];
+    setp.eq.u32 %p, %r, 0;
+    @%p ret;
+    mov.u32 %r, %tid.x;
+    setp.ne.u32 %p, %r, 0;
+    @%p bra SPIN;
+    trap;
+SPIN:
+    ld.volatile.global.u32 %r, [%a];
+    setp.ne.u32 %p, %r, 0;
+    @%p bra SPIN;
+    ret;
+}
+
+.visible .entry nothing(.param .u64 out)
+{
+    ret;
+}
+)";
+
+class SimSemantics : public testing::TestWithParam<const char *>
+{
+protected:
+    void SetUp() override
+    {
+        ASSERT_EQ(pxb_context_create(&context), PXB_OK);
+        ASSERT_EQ(pxb_device_open(context, GetParam(), &device), PXB_OK) << error();
+        ASSERT_EQ(pxb_module_load_text(context, text, strlen(text), "semantics.ptx", &module), PXB_OK) << error();
+        ASSERT_EQ(pxb_memory_alloc(device, 256, &memory), PXB_OK) << error();
+        set(0);
+    }
+    void TearDown() override { pxb_context_destroy(context); }
+
+    const char *error() { return pxb_last_error(context)->message; }
+    void set(uint8_t value) { ASSERT_EQ(pxb_memory_set(device, memory, value, 256), PXB_OK) << error(); }
+
+    pxb_status run(const char *name, uint32_t threads, uint32_t grid = 1, uint32_t timeout_ms = 20000, uint32_t shared = 0)
+    {
+        pxb_kernel *kernel;
+        pxb_launch_options options = PXB_LAUNCH_OPTIONS_INIT;
+        options.grid[0] = grid;
+        options.block[0] = threads;
+        options.timeout_ms = timeout_ms;
+        options.shared_bytes = shared;
+        const void *params[] = {&memory};
+        pxb_status status = pxb_kernel_get(device, module, name, &kernel);
+        return status ? status : pxb_launch(kernel, &options, params, 1);
+    }
+
+    template <class T> T word(uint32_t i)
+    {
+        T v = 0;
+        EXPECT_EQ(pxb_memory_read(device, &v, memory + i * sizeof v, sizeof v), PXB_OK) << error();
+        return v;
+    }
+
+    pxb_context *context = nullptr;
+    pxb_device *device = nullptr;
+    pxb_module *module = nullptr;
+    pxb_address memory = 0;
+};
+
+TEST_P(SimSemantics, WhatWasNeverWrittenIsZero)
+{
+    ASSERT_EQ(run("unwritten", 1), PXB_OK) << error();
+    EXPECT_EQ(word<uint32_t>(0), 5u);
+    EXPECT_EQ(word<uint32_t>(1), 2u);
+}
+
+TEST_P(SimSemantics, DynamicSharedSize)
+{
+    ASSERT_EQ(run("sizes", 32, 1, 20000, 96), PXB_OK) << error();
+    EXPECT_EQ(word<uint32_t>(0), 96u);
+}
+
+TEST_P(SimSemantics, HalvesOfB128)
+{
+    ASSERT_EQ(run("wide", 1), PXB_OK) << error();
+    EXPECT_EQ(word<uint64_t>(0), 0x1111111122222222u);
+    EXPECT_EQ(word<uint64_t>(1), 0x3333333344444444u);
+}
+
+TEST_P(SimSemantics, BarriersAreNotOneBarrier)
+{
+    EXPECT_EQ(run("crossed", 64), PXB_FAULT_DEADLOCK) << error();
+}
+
+TEST_P(SimSemantics, AHeapSurvivesARequestThatDoesNotFit)
+{
+    ASSERT_EQ(run("heap", 1), PXB_OK) << error();
+    EXPECT_EQ(word<uint32_t>(0), 0u);
+    EXPECT_EQ(word<uint32_t>(1), 1u);
+}
+
+TEST_P(SimSemantics, ATrapEndsThoseThatWait)
+{
+    EXPECT_EQ(run("trap_and_wait", 64), PXB_FAULT_TRAP) << error();
+    EXPECT_EQ(run("nothing", 32), PXB_OK) << error();
+}
+
+// The trap is what went wrong, also where the time limit stopped the launch; and the next launch has nothing to do with it.
+TEST_P(SimSemantics, AFaultIsOfItsOwnLaunch)
+{
+    set(1);
+    EXPECT_EQ(run("trap_and_spin", 64, 1, 500), PXB_FAULT_TRAP) << error();
+    set(0);
+    EXPECT_EQ(run("trap_and_spin", 64), PXB_OK) << error();
+}
+
+TEST_P(SimSemantics, ATimeLimitCountsShortBlocks)
+{
+    EXPECT_EQ(run("nothing", 1, 2000000000, 300), PXB_FAULT_TIMEOUT) << error();
+}
+
+std::string name_of(const testing::TestParamInfo<const char *> &info)
+{
+    std::string name = info.param;
+    for (char &c : name)
+        if (c == ':') c = '_';
+    return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, SimSemantics, testing::Values("cpu", "sim:gfx1100", "sim:gfx1201", "sim:gfx942"), name_of);
+
+} // namespace
