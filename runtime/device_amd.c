@@ -238,10 +238,5 @@ pxb_status amd_launch(pxb_device *device, void *kernel, const pxb_launch_options
     memcpy(run.grid, o->grid, sizeof run.grid);
     memcpy(run.block, o->block, sizeof run.block);
     status = amd_of(device)->backend->run(device, loaded, &run, k, object);
-    /* What was printed before a fault is handed out as well, where the device survives it. */
-    bool readable = !status || amd_of(device)->backend->survives_faults;
-    pxb_status printed = object->prints && readable ? amd_print(k, o) : PXB_OK;
-    if (status || printed)
-        return status ? status : printed;
-    return object->faults ? amd_recorded_fault(k) : PXB_OK;
+    return amd_finish_launch(k, o, object, status);
 }

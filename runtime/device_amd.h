@@ -77,6 +77,7 @@ typedef struct amd_module {
     bool takes_addresses;                    /* of functions: the module is one code object */
     amd_object *whole;
     uint32_t whole_way;                      /* see AMD_FAST */
+    bool whole_failed;                       /* a small module could not be translated at once: kernels go one by one */
     uint8_t *left_out;                       /* functions that could not be translated: see xl_options */
     pxb_address *functions;                  /* by index, from the whole object */
     amd_kernel *kernels;
@@ -126,10 +127,9 @@ typedef struct amd_place {
 pxb_status amd_fault(const amd_kernel *kernel, pxb_status status, const amd_place *place, const char *format, ...) RT_PRINTF(4, 5);
 /* Line and column of the PTX for an offset in the code object's text section. False when its line table does not say. */
 bool amd_line_of(const amd_object *object, uint64_t pc, uint32_t *line, uint32_t *column);
-/* Hands out what the kernel printed. */
-pxb_status amd_print(const amd_kernel *kernel, const pxb_launch_options *options);
-/* The fault that a kernel left on record, if any; the record is empty again afterwards. */
-pxb_status amd_recorded_fault(const amd_kernel *kernel);
+/* What follows a launch that ended with `status`: printed text, and the fault that the kernel left on record, which is more exact than
+ * what the machine says. The record is empty again afterwards. */
+pxb_status amd_finish_launch(const amd_kernel *kernel, const pxb_launch_options *options, const amd_object *object, pxb_status status);
 
 /* ------------------------------------------------------------ the rows that a backend's rt_device_ops shares */
 

@@ -242,8 +242,10 @@ static pxb_status load_whole(amd_module *m, uint32_t way)
     pxb_status status;
     pxb_blob code;
     const ptx_function *failed;
-    if (m->whole)
+    if (m->whole && m->functions)
         return PXB_OK;
+    if (m->whole)
+        return read_functions(m);            /* that failed before */
     m->left_out = m->left_out ? m->left_out : calloc((size_t)m->ptx->nfunctions + 1, 1);
     if (!m->left_out)
         return rt_no_memory(m->device->context);
@@ -350,8 +352,11 @@ static bool use_whole(amd_kernel *k, uint32_t way)
     amd_module *m = k->module;
     if (!is_small(m->ptx) || (k->uses_model && m->whole && m->whole_way != way))
         return false;
-    /* What goes wrong with the others is not this kernel's matter. */
-    return load_whole(m, way) == PXB_OK && !m->left_out[k->function->index];
+    if (m->whole_failed)
+        return false;
+    /* What goes wrong with the others is not this kernel's matter; it is tried once. */
+    m->whole_failed = load_whole(m, way) != PXB_OK;
+    return !m->whole_failed && !m->left_out[k->function->index];
 }
 
 static pxb_status make_variant(amd_kernel *k, uint32_t way, amd_object **object)

@@ -98,7 +98,7 @@ static pxb_status report(const amd_kernel *k, const pxl_fault_record *r, const a
     }
 }
 
-pxb_status amd_recorded_fault(const amd_kernel *k)
+static pxb_status recorded_fault(const amd_kernel *k)
 {
     pxb_device *device = k->module->device;
     amd_device *d = amd_of(device);
@@ -189,7 +189,7 @@ static pxb_status print_records(printer *p, const uint64_t *words, uint64_t nwor
     return status;
 }
 
-pxb_status amd_print(const amd_kernel *k, const pxb_launch_options *options)
+static pxb_status amd_print(const amd_kernel *k, const pxb_launch_options *options)
 {
     pxb_device *device = k->module->device;
     amd_device *d = amd_of(device);
@@ -215,4 +215,21 @@ pxb_status amd_print(const amd_kernel *k, const pxb_launch_options *options)
                 k->function->name, head.used - most, head.used);
     free(words);
     return status;
+}
+
+/* ------------------------------------------------------------ both */
+
+pxb_status amd_finish_launch(const amd_kernel *k, const pxb_launch_options *o, const amd_object *object, pxb_status status)
+{
+    /* What was printed before a fault is handed out as well, where the device survives it. */
+    const bool readable = !status || amd_of(k->module->device)->backend->survives_faults;
+    const pxb_status recorded = object->faults && readable ? recorded_fault(k) : PXB_OK;
+    if (!status)
+        status = recorded;
+    else if (pxb_is_fault(recorded))
+        status = recorded;
+    if (!object->prints || !readable)
+        return status;
+    const pxb_status printed = amd_print(k, o);
+    return status ? status : printed;
 }

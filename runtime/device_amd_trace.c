@@ -74,7 +74,7 @@ static pxb_status run(pxb_device *device, amd_kernel *k, const pxb_launch_option
         return status;
     pxb_address symbol = b->symbol(device, object->loaded, "pxb_trace");
     if (!symbol)
-        return PXB_OK; /* nothing in it writes a register */
+        return rt_fail(device->context, PXB_INTERNAL, "the traced code of \"%.200s\" has no place for records", k->function->name);
     status = b->write(device, symbol, &buffer, sizeof buffer);
     amd_run r = {.shared = o->shared_bytes, .params = params, .bytes = (size_t)k->function->param_size,
                  .timeout_ms = o->timeout_ms};
@@ -82,11 +82,7 @@ static pxb_status run(pxb_device *device, amd_kernel *k, const pxb_launch_option
     memcpy(r.block, o->block, sizeof r.block);
     if (!status)
         status = b->run(device, loaded, &r, k, object);
-    bool readable = !status || b->survives_faults;
-    pxb_status printed = object->prints && readable ? amd_print(k, o) : PXB_OK;
-    if (status || printed)
-        return status ? status : printed;
-    return object->faults ? amd_recorded_fault(k) : PXB_OK;
+    return amd_finish_launch(k, o, object, status);
 }
 
 pxb_status amd_trace(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params, rt_trace *t)

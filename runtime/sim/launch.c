@@ -56,7 +56,8 @@ static bool check(const sim_kernel *k, const sim_launch *l, sim_error *e)
     for (uint32_t d = 0; d < 3; d++) {
         if (!l->grid[d] || !l->block[d] || l->block[d] > 1024 || (uint64_t)l->grid[d] * l->block[d] > UINT32_MAX ||
             (d && l->grid[d] > UINT16_MAX)) {
-            sim_set_error(e, SIM_BAD_ARGUMENT, "grid or block size %u is out of range", d);
+            sim_set_error(e, SIM_BAD_ARGUMENT, "grid %u and block %u in dimension %u: AMD's dispatch packet counts at most 4294967295 threads in each "
+                          "dimension, 65535 blocks in the second and third, and 1024 threads of a block", l->grid[d], l->block[d], d);
             return false;
         }
         threads *= l->block[d];
