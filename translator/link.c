@@ -43,21 +43,31 @@ static bool fail(const job *j, const char *format, ...)
     return false;
 }
 
+/* On failure *out is NULL. */
 static bool read_all(const char *path, char **out, size_t *size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat s;
+    *out = NULL;
     if (fd < 0) return false;
-    bool done = fstat(fd, &s) == 0 && (*out = malloc((size_t)s.st_size + 1)) != NULL;
+    char *data = fstat(fd, &s) == 0 ? malloc((size_t)s.st_size + 1) : NULL;
     size_t got = 0;
-    while (done && got < (size_t)s.st_size) {
-        ssize_t n = read(fd, *out + got, (size_t)s.st_size - got);
-        if (n <= 0) done = false;
-        else got += (size_t)n;
+    while (data && got < (size_t)s.st_size) {
+        ssize_t n = read(fd, data + got, (size_t)s.st_size - got);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            free(data);
+            data = NULL;
+        } else {
+            got += (size_t)n;
+        }
     }
     close(fd);
-    if (done) (*out)[*size = got] = 0;
-    return done;
+    if (!data) return false;
+    data[got] = 0;
+    *out = data;
+    *size = got;
+    return true;
 }
 
 static bool write_all(const char *path, const char *data, size_t size)
@@ -113,8 +123,10 @@ static int run_linker(const char *name, char *const in, char *const out, const c
         errno = error;
         return -1;
     }
-    while (waitpid(child, &status, 0) < 0)
+    while (waitpid(child, &status, 0) < 0) {
+        if (errno == ECHILD) return 0;       /* the process ignores SIGCHLD: what the linker left says how it went */
         if (errno != EINTR) return -1;
+    }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
@@ -139,6 +151,18 @@ static void remove_folder(const files *f)
     rmdir(f->folder);
 }
 
+/* An ELF file of 64 bits whose section headers lie inside: a linker that was stopped leaves less. */
+static bool is_code_object(const char *data, size_t size)
+{
+    uint64_t sections;
+    uint16_t entry, count;
+    if (size < 64 || memcmp(data, "\177ELF\2", 5) != 0) return false;
+    memcpy(&sections, data + 40, 8);
+    memcpy(&entry, data + 58, 2);
+    memcpy(&count, data + 60, 2);
+    return sections <= size && (uint64_t)entry * count <= size - sections;
+}
+
 /* True when the attempt has an outcome, good or bad (*worked); false when this linker is not there. */
 static bool try_linker(const job *j, files *f, const char *name, bool *worked)
 {
@@ -149,7 +173,11 @@ static bool try_linker(const job *j, files *f, const char *name, bool *worked)
         return true;
     }
     if (code == 0 && read_all(f->out, j->out, j->out_size)) {
-        *worked = true;
+        *worked = is_code_object(*j->out, *j->out_size);
+        if (*worked) return true;
+        free(*j->out);
+        *j->out = NULL;
+        *worked = fail(j, "what %s wrote is no code object", name);
         return true;
     }
     char *log = NULL;
