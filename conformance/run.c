@@ -339,17 +339,34 @@ static uint32_t batch_length(const conform_result *results, uint32_t left)
 
 /* ------------------------------------------------------------ resuming */
 
-/* The state file has a line "verdict inputs differing digest swept ulp at name" for each finished case; messages of failures are not kept, so
- * only what passed is taken over. */
-static void take_over(const conform_options *o, conform_result *results, uint32_t count, bool *done)
+/* The state file begins with what the results depend on, and has a line "passed inputs digest swept ulp at name" for each case
+ * that passed; failures are tried again. */
+static void state_head(const conform_options *o, char *out, size_t size)
+{
+    int n = snprintf(out, size, "ptxbridge conform %s device %s random %" PRIu64 " exhaustive %d seed %" PRIu64 " models", pxb_version(),
+                     o->device ? o->device : "cpu", o->random, o->exhaustive, o->seed);
+    for (uint32_t i = 0; o->models && i < o->nmodels && n < (int)size; i++)
+        n += snprintf(out + n, size - (size_t)n, " %s", pxb_mma_model_name(o->models[i]));
+}
+
+/* False: the file is of another run. */
+static bool take_over(const conform_options *o, conform_result *results, uint32_t count, bool *done, bool *is_new)
 {
     FILE *f = o->state ? fopen(o->state, "r") : NULL;
-    char line[512], name[CONFORM_NAME];
-    while (f && fgets(line, sizeof line, f)) {
+    char head[512], line[512], name[CONFORM_NAME];
+    state_head(o, head, sizeof head);
+    *is_new = true;
+    bool same = true;
+    if (f && fgets(line, sizeof line, f)) {
+        *is_new = false;
+        line[strcspn(line, "\n")] = 0;
+        same = strcmp(line, head) == 0;
+    }
+    while (f && same && fgets(line, sizeof line, f)) {
         conform_result r = {0};
         int swept, at = 0;
-        if (sscanf(line, "passed %" SCNu64 " %" SCNx64 " %d %lf %" SCNx64 " %n", &r.inputs, &r.digest, &swept, &r.largest_ulp, &r.largest_at,
-                   &at) != 5 || !at)
+        if (!strchr(line, '\n') || sscanf(line, "passed %" SCNu64 " %" SCNx64 " %d %lf %" SCNx64 " %n", &r.inputs, &r.digest, &swept, &r.largest_ulp,
+                                          &r.largest_at, &at) != 5 || !at)
             continue;
         snprintf(name, sizeof name, "%.*s", (int)strcspn(line + at, "\n"), line + at);
         for (uint32_t i = 0; i < count; i++)
@@ -363,6 +380,7 @@ static void take_over(const conform_options *o, conform_result *results, uint32_
     }
     if (f)
         fclose(f);
+    return same;
 }
 
 static void keep(FILE *f, const conform_result *results, uint32_t count)
@@ -430,8 +448,18 @@ pxb_status conform_run(pxb_context *ctx, const conform_list *list, const conform
         free(done);
         return status;
     }
-    take_over(&o, results, count, done);
+    bool is_new;
+    if (!take_over(&o, results, count, done, &is_new)) {
+        close_runner(&r);
+        free(done);
+        return rt_fail(ctx, PXB_BAD_ARGUMENT, "the state file \"%.200s\" is of a run with another device, version or options", o.state);
+    }
     FILE *state = o.state ? fopen(o.state, "a") : NULL;
+    if (state) {
+        char head[512];
+        state_head(&o, head, sizeof head);
+        fprintf(state, is_new ? "%s\n" : "\n", head);    /* the empty line ends one that was torn */
+    }
     if (o.state && !state)
         status = rt_fail(ctx, PXB_IO, "the state file \"%.200s\" cannot be written", o.state);
     for (uint32_t at = 0; !status && at < count;) {

@@ -198,7 +198,9 @@ pxb_status torture_run(pxb_context *ctx, const torture_options *options, torture
     char why[200];
     bench b = {.ctx = ctx, .options = options, .expected = malloc(sizeof(torture_data)), .got = malloc(sizeof(torture_data))};
     memset(out, 0, sizeof *out);
-    pxb_status status = b.expected && b.got && conform_expand(NULL, &b.list, why, sizeof why) ? open_devices(&b) : rt_no_memory(ctx);
+    pxb_status status = b.expected && b.got ? PXB_OK : rt_no_memory(ctx);
+    if (!status)
+        status = conform_expand(NULL, &b.list, why, sizeof why) ? open_devices(&b) : rt_fail(ctx, PXB_INTERNAL, "%s", why);
     if (!status)
         status = run_all(&b, out);
     close_devices(&b);
