@@ -37,6 +37,9 @@ int usage_error(const command *c, const char *format, ...) __attribute__((format
 int option_error(const command *c, int result, char **argv);
 int print_usage(const command *c);
 
+/* Whether a device has matrix cores that --mma fast could use; NULL is the CPU. */
+bool has_matrix_cores(const char *device);
+
 /* A number from 0 to `most`; false when the text is anything else. */
 bool parse_number(const char *text, uint64_t most, uint64_t *out);
 /* "fast" or "exact". */

@@ -361,6 +361,22 @@ static int settle_devices(arguments *a)
     return EXIT_DONE;
 }
 
+/* One word for both sides means those that have matrix cores; a word of a side's own has to fit. */
+static int settle_fast(arguments *a)
+{
+    bool asked = a->mma_fast[0] || a->mma_fast[1], each = a->mma && strchr(a->mma, ',');
+    for (int side = 0; side < 2; side++) {
+        if (!a->mma_fast[side] || !a->device[side] || has_matrix_cores(a->device[side]))
+            continue;
+        if (each)
+            return usage_error(&command_compare, "--mma fast is of AMD devices; \"%s\" has no matrix cores", a->device[side]);
+        a->mma_fast[side] = false;
+    }
+    if (asked && !a->mma_fast[0] && !a->mma_fast[1])
+        return usage_error(&command_compare, "--mma fast is of AMD devices; neither side has matrix cores");
+    return EXIT_DONE;
+}
+
 static int run_compare(pxb_context *ctx, int argc, char **argv)
 {
     arguments a = {.tracing = {.progress = show_progress}};
@@ -379,6 +395,8 @@ static int run_compare(pxb_context *ctx, int argc, char **argv)
     if (a.recorded && !a.nagainst)
         return usage_error(&command_compare, "--recorded goes with --against");
     int status = settle_devices(&a);
+    if (!status)
+        status = settle_fast(&a);
     return status ? status : run_comparison(ctx, &a, argc - optind, argv + optind);
 }
 

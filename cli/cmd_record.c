@@ -194,6 +194,9 @@ static int run_record(pxb_context *ctx, int argc, char **argv)
         if (!take_option(&a, c))
             return usage_error(&command_record, "an option cannot be \"%s\"", optarg ? optarg : "");
     }
+    if (a.options.mma_fast && !has_matrix_cores(a.options.device))
+        return usage_error(&command_record, "--mma fast is of AMD devices; \"%s\" has no matrix cores",
+                           a.options.device ? a.options.device : "cpu");
     if (optind == argc)
         return usage_error(&command_record, "a case file is expected");
     if (!a.output)

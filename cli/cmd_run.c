@@ -256,6 +256,10 @@ static int run_run(pxb_context *ctx, int argc, char **argv)
             done = true;
         }
     }
+    if (!done && a.options.mma_fast && !has_matrix_cores(a.options.device)) {
+        status = usage_error(&command_run, "--mma fast is of AMD devices; \"%s\" has no matrix cores", a.options.device ? a.options.device : "cpu");
+        done = true;
+    }
     if (!done)
         status = run_files(ctx, &a, argc - optind, argv + optind);
     free((void *)a.options.wanted);

@@ -49,6 +49,11 @@ int option_error(const command *c, int result, char **argv)
                          : usage_error(c, "there is no option \"%s\"", text);
 }
 
+bool has_matrix_cores(const char *device)
+{
+    return device && (strncmp(device, "sim", 3) == 0 || strncmp(device, "hip", 3) == 0);
+}
+
 int print_usage(const command *c)
 {
     printf("%s", c->usage);

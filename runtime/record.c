@@ -56,23 +56,41 @@ void rt_record_free(rt_record *r)
 
 /* ------------------------------------------------------------ from results */
 
-/* A place for the record of this case, device and model: the old one's, emptied, or a new one. */
-static rt_record_case *place(rt_record *r, const char *name, const char *device, pxb_mma_model model, bool fast)
+/* The record of the same case, device and model; NULL when there is none. */
+static rt_record_case *find_same(rt_record *r, const rt_record_case *of)
 {
     for (uint32_t i = 0; i < r->ncases; i++) {
         rt_record_case *c = &r->cases[i];
-        if (strcmp(c->name, name) != 0 || strcmp(c->device, device) != 0 || c->model != model || c->mma_fast != fast)
-            continue;
-        free_case(c);
-        memset(c, 0, sizeof *c);
-        return c;
+        if (strcmp(c->name, of->name) == 0 && strcmp(c->device, of->device) == 0 && c->model == of->model && c->mma_fast == of->mma_fast)
+            return c;
     }
-    rt_record_case *more = realloc(r->cases, (r->ncases + 1) * sizeof *more);
-    if (!more)
-        return NULL;
-    r->cases = more;
-    memset(&more[r->ncases], 0, sizeof *more);
-    return &more[r->ncases++];
+    return NULL;
+}
+
+/* Takes the record over. Returns where it lies now; NULL: no memory, and it is freed. */
+static rt_record_case *put(rt_record *r, rt_record_case *c)
+{
+    rt_record_case *old = find_same(r, c);
+    if (old && c->state == RT_RECORD_ERROR && old->state != RT_RECORD_ERROR) {
+        free_case(c);
+        c->outputs = NULL;
+        c->noutputs = 0;
+        r->rejected = *c;
+        return &r->rejected;
+    }
+    if (!old) {
+        rt_record_case *more = realloc(r->cases, (r->ncases + 1) * sizeof *more);
+        if (!more) {
+            free_case(c);
+            return NULL;
+        }
+        r->cases = more;
+        old = &more[r->ncases++];
+    } else {
+        free_case(old);
+    }
+    *old = *c;
+    return old;
 }
 
 static const char *now(rt_pool *pool)
@@ -171,17 +189,14 @@ static void take_error(pxb_context *ctx, rt_record *r, rt_record_case *c, pxb_st
     c->printed = "";
 }
 
-static rt_record_case *begin(pxb_context *ctx, rt_record *r, const char *path, const case_options *o, pxb_mma_model model)
+static bool begin(pxb_context *ctx, rt_record *r, const char *path, const case_options *o, pxb_mma_model model, rt_record_case *c)
 {
     const char *name = rt_record_name(&r->pool, path), *device = rt_pool_strdup(&r->pool, o->device ? o->device : "cpu");
-    rt_record_case *c = name && device ? place(r, name, device, model, o->mma_fast) : NULL;
-    if (!c) {
-        rt_no_memory(ctx);
-        return NULL;
-    }
     *c = (rt_record_case){.name = name, .device = device, .model = model, .mma_fast = o->mma_fast, .date = now(&r->pool), .version = pxb_version(),
                           .description = "", .entries = "", .ptx = "", .printed = ""};
-    return c;
+    if (!name || !device)
+        rt_no_memory(ctx);
+    return name && device;
 }
 
 pxb_status rt_record_run(pxb_context *ctx, rt_record *r, const char *path, const case_file *file,
@@ -189,35 +204,40 @@ pxb_status rt_record_run(pxb_context *ctx, rt_record *r, const char *path, const
 {
     case_options o = *options;
     case_result result = {0};
+    rt_record_case c;
     o.all = true;
     o.repeat = 1;
-    rt_record_case *c = begin(ctx, r, path, &o, o.has_model ? o.model : file->model);
-    *out = c;
-    if (!c)
+    *out = NULL;
+    if (!begin(ctx, r, path, &o, o.has_model ? o.model : file->model, &c))
         return PXB_OUT_OF_MEMORY;
-    c->description = rt_pool_strdup(&r->pool, file->description ? file->description : "");
-    c->entries = entries_of(&r->pool, file);
-    c->ptx = rt_pool_strdup(&r->pool, base_name(file->ptx));
-    pxb_status status = rt_digest_inputs(ctx, file, c->inputs_sha256);
+    c.description = rt_pool_strdup(&r->pool, file->description ? file->description : "");
+    c.entries = entries_of(&r->pool, file);
+    c.ptx = rt_pool_strdup(&r->pool, base_name(file->ptx));
+    pxb_status status = rt_digest_inputs(ctx, file, c.inputs_sha256);
     if (!status)
-        status = digest_file(ctx, file->ptx, c->ptx_sha256);
+        status = digest_file(ctx, file->ptx, c.ptx_sha256);
     if (!status)
         status = case_run(ctx, file, &o, &result);
     if (status) {
-        take_error(ctx, r, c, status);
+        take_error(ctx, r, &c, status);
         status = PXB_OK;
     } else {
-        status = take_result(ctx, r, c, &result);
+        status = take_result(ctx, r, &c, &result);
     }
     case_result_free(&result);
-    return status;
+    if (status) {
+        free_case(&c);
+        return status;
+    }
+    *out = put(r, &c);
+    return *out ? PXB_OK : rt_no_memory(ctx);
 }
 
 pxb_status rt_record_unread(pxb_context *ctx, rt_record *r, const char *path, const case_options *options)
 {
-    rt_record_case *c = begin(ctx, r, path, options, options->model);
-    if (!c)
+    rt_record_case c;
+    if (!begin(ctx, r, path, options, options->model, &c))
         return PXB_OUT_OF_MEMORY;
-    take_error(ctx, r, c, pxb_last_error(ctx)->status);
-    return PXB_OK;
+    take_error(ctx, r, &c, pxb_last_error(ctx)->status);
+    return put(r, &c) ? PXB_OK : rt_no_memory(ctx);
 }

@@ -49,13 +49,15 @@ typedef struct rt_record {
     rt_pool pool;
     uint32_t ncases;
     rt_record_case *cases;
+    rt_record_case rejected;   /* the last run, when it failed and a record of an earlier one is kept in its stead */
 } rt_record;
 
 /* The name under which a case is recorded. */
 const char *rt_record_name(rt_pool *pool, const char *path);
 
 /* Runs a case with case_options.all set and adds what came out, in place of a record of the same case, device and model.
- * An error of the case is recorded as such; what is returned are failures of recording itself. */
+ * An error of the case is recorded as such, unless there is a record of a run: that one stays, and *out says what went wrong now.
+ * What is returned are failures of recording itself. */
 pxb_status rt_record_run(pxb_context *ctx, rt_record *r, const char *path, const case_file *file,
                          const case_options *options, const rt_record_case **out);
 /* Adds a case that could not even be read: the context's last error says why. */

@@ -335,6 +335,34 @@ class Cli(unittest.TestCase):
         self.run_command("cache", "verify")
         self.assertIn("3 entries removed", self.run_command("cache", "clear").stdout)
 
+    # ------------------------------------------------------------ conform, record
+
+    def test_conform_state_is_of_one_run(self):
+        state, some = self.path("state"), ["conform", "--filter", "^add.f32|^add.sat", "--random", "64"]
+        first = self.run_command(*some, "--state", state).stdout
+        self.assertIn("0 failed", first)
+        self.assertIn("0 failed", self.run_command(*some, "--state", state).stdout)
+        for other in [["--seed", "5"], ["--random", "65"], ["--exhaustive"], ["--mma-model", "ieee"]]:
+            done = self.run_command(*some, *other, "--state", state, status=2)
+            self.assertIn("another device, version or options", done.stderr)
+        with open(state, "wb") as f:
+            f.write(bytes(range(256)) * 8)
+        self.run_command(*some, "--state", state, status=2)
+
+    def test_a_good_record_stays(self):
+        case, record = os.path.join(SOURCE, "ptx_corpus", "kernels", "saxpy.json"), self.path("r.npz")
+        self.run_command("record", case, "-o", record)
+        # The case fails now, for the device cannot be opened, and so does another, which goes into the file.
+        done = self.run_command("record", case, self.path("missing.json"), "-o", record, "--append", status=2,
+                                env={"PTXBRIDGE_CPU_LEVEL": "none"})
+        self.assertIn("cannot be opened", done.stderr)
+        self.run_command("compare", case, "--against", record)
+
+    def test_fast_mma_needs_matrix_cores(self):
+        case = os.path.join(SOURCE, "ptx_corpus", "kernels", "saxpy.json")
+        for words in [["run", case], ["record", case, "-o", self.path("f.npz")], ["compare", case, "--devices", "cpu,cpu"]]:
+            self.assertIn("matrix cores", self.run_command(*words, "--mma", "fast", status=2).stderr)
+
     # ------------------------------------------------------------ the corpus, as far as it is small
 
     def test_corpus_saxpy(self):
