@@ -5,6 +5,7 @@
  * they can themselves (ptx/lib/fault.h).
  */
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ typedef struct gpu {
     hip_library hip;
     int number;
     bool lost;
+    struct gpu *next;                        /* among those lost */
     hip_stream stream;
     hip_event start, stop;
     double busy_us;
@@ -125,16 +127,24 @@ static pxb_status start(pxb_device *device, gpu *g)
 
 static const amd_backend backend;
 
+/* The stream and the events of a lost device belong to a kernel that may still run: they stay until the process ends, and so does
+ * what knows them. */
+static _Atomic(gpu *) lost;
+
 static void stop(gpu *g)
 {
-    if (!g->lost) {
-        if (g->start)
-            g->hip.hipEventDestroy(g->start);
-        if (g->stop)
-            g->hip.hipEventDestroy(g->stop);
-        if (g->stream)
-            g->hip.hipStreamDestroy(g->stream);
+    if (g->lost) {
+        g->next = atomic_load(&lost);
+        while (!atomic_compare_exchange_weak(&lost, &g->next, g))
+            ;
+        return;
     }
+    if (g->start)
+        g->hip.hipEventDestroy(g->start);
+    if (g->stop)
+        g->hip.hipEventDestroy(g->stop);
+    if (g->stream)
+        g->hip.hipStreamDestroy(g->stream);
     free(g);
 }
 

@@ -31,6 +31,63 @@ ZERO:
     ret;
 }
 
+.func (.reg .b32 %sum) leaves_open(.reg .b32 %wanted)
+{
+    .reg .pred %p;
+    .reg .b32 %x, %y;
+    setp.eq.u32 %p, %wanted, 1;
+    @%p mov.u32 %x, 7;
+    @%p mov.u32 %y, 70;
+    add.u32 %y, %y, %x;
+    @!%p bra OUT;
+    mov.u32 %sum, %y;
+OUT:
+    ret;
+}
+
+.func (.reg .pred %no, .reg .b64 %half, .reg .b16 %low) in_registers(.reg .pred %yes, .param .b64 %wide, .reg .b16 %less)
+{
+    ld.param.b64 %half, [%wide];
+    shr.u64 %half, %half, 1;
+    sub.u16 %low, %less, 1;
+    not.pred %no, %yes;
+    ret;
+}
+
+.visible .entry passed_in_registers(.param .u64 out)
+{
+    .reg .pred %p<3>;
+    .reg .b16 %h<2>;
+    .reg .b32 %r;
+    .reg .b64 %a, %w, %v;
+    ld.param.u64 %a, [out];
+    mov.b64 %w, 0x2222222244444444;
+    mov.b16 %h0, 9;
+    setp.eq.u64 %p0, %a, 0;
+    {
+    .param .b64 wide;
+    st.param.b64 [wide], %w;
+    call (%p1, %v, %h1), in_registers, (%p0, wide, %h0);
+    }
+    selp.b32 %r, 3, 4, %p1;
+    st.global.u64 [%a], %v;
+    st.global.u32 [%a+8], %r;
+    st.global.u16 [%a+12], %h1;
+    ret;
+}
+
+.visible .entry unwritten_in_call(.param .u64 out)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %a;
+    ld.param.u64 %a, [out];
+    call (%r1), leaves_open, (1);
+    call (%r2), leaves_open, (0);
+    st.global.u32 [%a], %r1;
+    st.global.u32 [%a+4], %r2;
+    ret;
+}
+
 .visible .entry sizes(.param .u64 out)
 {
     .reg .b32 %r;
@@ -186,6 +243,21 @@ TEST_P(SimSemantics, WhatWasNeverWrittenIsZero)
     ASSERT_EQ(run("unwritten", 1), PXB_OK) << error();
     EXPECT_EQ(word<uint32_t>(0), 5u);
     EXPECT_EQ(word<uint32_t>(1), 2u);
+}
+
+TEST_P(SimSemantics, ParametersInRegisters)
+{
+    ASSERT_EQ(run("passed_in_registers", 1), PXB_OK) << error();
+    EXPECT_EQ(word<uint64_t>(0), 0x1111111122222222u);
+    EXPECT_EQ(word<uint32_t>(2), 3u);
+    EXPECT_EQ(word<uint16_t>(6), 8u);
+}
+
+TEST_P(SimSemantics, WhatACallNeverWroteIsZero)
+{
+    ASSERT_EQ(run("unwritten_in_call", 1), PXB_OK) << error();
+    EXPECT_EQ(word<uint32_t>(0), 77u);
+    EXPECT_EQ(word<uint32_t>(1), 0u);
 }
 
 TEST_P(SimSemantics, DynamicSharedSize)

@@ -158,12 +158,25 @@ static void declare_registers(xl_emitter *x)
     }
 }
 
+/* The register that a parameter or result in .reg space is: the body names it as any other (PTX ISA, "Kernel and Function Directives: .func"). */
+static LLVMValueRef register_of(xl_emitter *x, const ptx_variable *v)
+{
+    for (uint32_t i = 0; i < x->ptx->nregisters; i++)
+        if (!strcmp(x->ptx->registers[i].name, v->name)) return x->registers[i];
+    xl_fail(x, PTX_REASON_UNSUPPORTED, "parameter '%s' is neither a .param variable nor a register", v->name);
+    return NULL;
+}
+
 static void declare_params(xl_emitter *x, const xl_function *f)
 {
     const ptx_prototype *p = &x->ptx->prototype;
     for (uint32_t i = 0; i < p->nparams; i++) {
         if (x->ptx->is_entry) {
             x->params[i] = l_offset_k(x, LLVMGetParam(x->fn, 0), p->params[i]->offset);
+        } else if (p->params[i]->space == PTX_SPACE_REG) {
+            LLVMValueRef v = LLVMGetParam(x->fn, i);
+            x->params[i] = register_of(x, p->params[i]);
+            l_store(x, p->params[i]->type == PTX_TYPE_PRED ? LLVMBuildTrunc(x->b, v, l_int(x, 1), "") : v, x->params[i]);
         } else {
             x->params[i] = l_alloca(x, xl_param_type(x, p->params[i]));
             LLVMSetAlignment(x->params[i], p->params[i]->align > 4 ? p->params[i]->align : 4);
@@ -171,7 +184,12 @@ static void declare_params(xl_emitter *x, const xl_function *f)
         }
     }
     for (uint32_t i = 0; i < p->nreturns; i++) {
+        if (p->returns[i]->space == PTX_SPACE_REG) {
+            x->returns[i] = register_of(x, p->returns[i]);
+            continue;
+        }
         x->returns[i] = l_alloca(x, xl_param_type(x, p->returns[i]));
+        l_store(x, LLVMConstNull(xl_param_type(x, p->returns[i])), x->returns[i]);
         LLVMSetAlignment(x->returns[i], p->returns[i]->align > 4 ? p->returns[i]->align : 4);
     }
     x->return_flag = NULL;
@@ -263,6 +281,14 @@ static void lower_body(xl_emitter *x)
     if (l_open(x)) l_br(x, x->b_return);                   /* a body may end without ret */
 }
 
+static LLVMValueRef result(xl_emitter *x, uint32_t i)
+{
+    const ptx_variable *v = x->ptx->prototype.returns[i];
+    LLVMTypeRef type = xl_param_type(x, v);
+    if (v->space != PTX_SPACE_REG || v->type != PTX_TYPE_PRED) return l_load(x, type, x->returns[i]);
+    return LLVMBuildZExt(x->b, l_load(x, l_int(x, 1), x->returns[i]), type, "");
+}
+
 static void lower_return(xl_emitter *x, const xl_function *f, bool cells)
 {
     const ptx_prototype *p = &x->ptx->prototype;
@@ -270,12 +296,12 @@ static void lower_return(xl_emitter *x, const xl_function *f, bool cells)
     if (cells && !x->dispatch) xl_leave_barriers(x);
     xl_trace_suspend(x);
     if (x->ptx->is_entry || (!f->may_exit && !p->nreturns)) { LLVMBuildRetVoid(x->b); return; }
-    if (!f->may_exit && p->nreturns == 1) { LLVMBuildRet(x->b, l_load(x, xl_param_type(x, p->returns[0]), x->returns[0])); return; }
+    if (!f->may_exit && p->nreturns == 1) { LLVMBuildRet(x->b, result(x, 0)); return; }
     LLVMValueRef v = LLVMGetUndef(xl_result_type(x, p, f->may_exit));
     unsigned n = 0;
     if (f->may_exit) v = LLVMBuildInsertValue(x->b, v, l_load(x, l_int(x, 1), x->return_flag), n++, "");
     for (uint32_t i = 0; i < p->nreturns; i++)
-        v = LLVMBuildInsertValue(x->b, v, l_load(x, xl_param_type(x, p->returns[i]), x->returns[i]), n++, "");
+        v = LLVMBuildInsertValue(x->b, v, result(x, i), n++, "");
     LLVMBuildRet(x->b, v);
 }
 

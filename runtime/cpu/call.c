@@ -84,6 +84,12 @@ void cpu_frame_fill(cpu_warp *w, cpu_frame *f, bool all)
     f->epoch = w->context->block_number + 1;
 }
 
+void cpu_frame_clear(cpu_frame *f)
+{
+    for (uint32_t k = 0; k < f->code->nzeros; k++)
+        memset(f->r + f->code->zeros[k].offset, 0, f->code->zeros[k].bytes);
+}
+
 /* An idle frame of this code, or a new one. */
 static cpu_frame *take_frame(cpu_warp *w, const cpu_code *code)
 {
@@ -212,6 +218,7 @@ void cpu_call_enter(cpu_warp *w, const cpu_insn *i, const cpu_code *callee)
         cpu_raise(w, CPU_FAULT_STACK, lane, 0, "the stack of a thread (%llu bytes of local memory) is exhausted",
                   (unsigned long long)w->local_bytes);
     cpu_frame *f = take_frame(w, callee);
+    cpu_frame_clear(f);
     f->parent = from;
     f->call = i;
     f->depth = from->depth + 1;

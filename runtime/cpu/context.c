@@ -160,6 +160,7 @@ void cpu_context_begin(cpu_context *c, uint64_t block)
         w->root.mask = w->exists;
         w->root.local_top = w->root.code->local_bytes;
         cpu_frame_fill(w, &w->root, false);
+        cpu_frame_clear(&w->root);
         w->splits[w->nsplits++] = (cpu_split){.frame = &w->root, .mask = w->exists, .state = CPU_S_READY};
     }
 }

@@ -21,6 +21,7 @@ typedef struct cpu_value {
     uint32_t slot;                 /* offset in the register file */
     uint32_t next;                 /* in its hash chain */
     uint8_t kind, class;
+    bool unwritten;                /* may be read before anything wrote it, or returned so */
 } cpu_value;
 
 typedef struct cpu_draft {
@@ -102,7 +103,7 @@ bool cpu_atomic_op_of(const char *name, cpu_atomic_op *out);
 bool cpu_simplify(cpu_decoder *d);
 /* schedule.c: reorders mma. */
 bool cpu_schedule(cpu_decoder *d);
-/* liveness.c: fills first and last of every value. slots.c: gives slots and builds the code. */
+/* liveness.c: fills first, last and unwritten of every value. slots.c: gives slots and builds the code. */
 bool cpu_liveness(cpu_decoder *d);
 bool cpu_build(cpu_decoder *d);
 

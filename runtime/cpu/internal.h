@@ -120,6 +120,7 @@ struct cpu_insn {
 
 /* Constants and special registers have slots of their own, filled when a frame is made. */
 typedef struct cpu_fill_constant { uint64_t value; uint32_t offset; uint8_t class; } cpu_fill_constant;
+typedef struct cpu_fill_zero { uint32_t offset, bytes; } cpu_fill_zero;   /* a register that may be read before it is written */
 typedef struct cpu_fill_special { uint32_t offset; uint16_t special; uint8_t class; bool per_block; } cpu_fill_special;
 
 /* A register file begins with the mask of executing lanes and the member mask of a partial collective; then
@@ -132,9 +133,10 @@ struct cpu_code {
     cpu_insn *insns;
     uint32_t ninsns;               /* without the CPU_K_END behind them */
     uint32_t file_bytes, constant_bytes;
-    uint32_t nconstants, nspecials, nmodels;
+    uint32_t nconstants, nspecials, nzeros, nmodels;
     cpu_fill_constant *constants;
     cpu_fill_special *specials;
+    cpu_fill_zero *zeros;
     uint32_t **models;             /* operand words that hold the mma model of the launch */
     uint32_t model;                /* what they hold */
     uint64_t local_bytes;          /* frame in local memory: .local and .param variables */
@@ -403,6 +405,7 @@ uint32_t cpu_split_stop(const cpu_warp *w);    /* lowest pc >= current's where o
 
 /* call.c */
 void cpu_frame_fill(cpu_warp *w, cpu_frame *frame, bool all);
+void cpu_frame_clear(cpu_frame *frame);        /* zeroes what may be read unwritten; at each start of a block, at each call */
 /* The current split, whose mask is just the calling lanes, moves into the callee; its pc is the return address. */
 void cpu_call_enter(cpu_warp *w, const cpu_insn *i, const cpu_code *callee);
 /* The current split, just the returning lanes, moves back to its caller. */

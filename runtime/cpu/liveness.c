@@ -3,6 +3,9 @@
  * Exact liveness over basic blocks for the values that more than one block uses (bit sets over those only;
  * most values live inside one block), widened to one interval of the linear order. A definition under a guard
  * does not end liveness above it: lanes whose guard is false keep the old value.
+ *
+ * What is live at the entry may be read without having been written. PTX leaves its value open; here it is 0, on every
+ * device, so that a program's result never depends on what used a slot before.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +197,13 @@ static void touch_set(flow *f, const uint64_t *set, uint32_t position)
             touch(&f->d->values[f->values[k * 64 + (uint32_t)__builtin_ctzll(rest)]], position);
 }
 
+static void mark_unwritten(flow *f)
+{
+    for (uint32_t k = 0; k < f->nshared; k++)
+        if (f->in[k / 64] >> k % 64 & 1)
+            f->d->values[f->values[k]].unwritten = true;
+}
+
 static bool touch_shared(flow *f)
 {
     f->words = (f->nshared + 63) / 64;
@@ -209,6 +219,7 @@ static bool touch_shared(flow *f)
     f->out = sets + 3 * size;
     gen_and_kill(f);
     solve(f);
+    mark_unwritten(f);
     for (uint32_t b = 0; b < f->nblocks; b++) {
         touch_set(f, f->in + (size_t)b * f->words, 2 * f->blocks[b].first);
         touch_set(f, f->out + (size_t)b * f->words, 2 * (f->blocks[b].end - 1) + 1);
@@ -234,6 +245,7 @@ static void touch_operands(cpu_decoder *d)
         if (p->in_register) {
             touch(&d->values[p->index], 0);
             touch(&d->values[p->index], 2 * d->ndrafts);
+            d->values[p->index].unwritten = k >= d->code->nparams;
         }
     }
 }
@@ -244,7 +256,7 @@ bool cpu_liveness(cpu_decoder *d)
     resolve_targets(d);
     touch_operands(d);
     bool done = d->ndrafts == 0 || find_blocks(&f);
-    if (done && f.nblocks > 1) {
+    if (done && f.nblocks) {
         find_successors(&f);
         done = find_shared(&f) && touch_shared(&f);
     }

@@ -149,6 +149,7 @@ static bool lay_out(scan *s)
         uint32_t step = x->class == CPU_CLASS_8 ? 64 : cpu_slot_bytes((cpu_class)x->class);
         if (x->kind == CPU_V_REGISTER && x->first <= x->last)
             x->slot = base[x->class] + x->slot * step;
+        code->nzeros += x->unwritten;
     }
     return at < 1u << 30;
 }
@@ -163,14 +164,17 @@ static bool list_fills(cpu_decoder *d)
     cpu_code *code = d->code;
     code->constants = cpu_decode_alloc(d, code->nconstants * sizeof *code->constants);
     code->specials = cpu_decode_alloc(d, code->nspecials * sizeof *code->specials);
+    code->zeros = cpu_decode_alloc(d, code->nzeros * sizeof *code->zeros);
     if (d->failed)
         return false;
-    uint32_t nc = 0, ns = 0;
+    uint32_t nc = 0, ns = 0, nz = 0;
     for (uint32_t v = 0; v < d->nvalues; v++) {
         const cpu_value *x = &d->values[v];
         if (x->first > x->last)
             continue;
-        if (x->kind == CPU_V_CONSTANT)
+        if (x->unwritten)
+            code->zeros[nz++] = (cpu_fill_zero){x->slot, cpu_slot_bytes((cpu_class)x->class)};
+        else if (x->kind == CPU_V_CONSTANT)
             code->constants[nc++] = (cpu_fill_constant){x->constant, x->slot, x->class};
         else if (x->kind == CPU_V_SPECIAL)
             code->specials[ns++] = (cpu_fill_special){x->slot, (uint16_t)x->constant, x->class, is_per_block((uint32_t)x->constant)};
