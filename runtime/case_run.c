@@ -27,7 +27,7 @@ typedef struct resident {
 typedef struct printed {
     char *text;
     size_t length, room;
-    bool cut;
+    size_t lost;
 } printed;
 
 typedef struct run {
@@ -47,13 +47,15 @@ typedef struct run {
 static void on_print(void *user, const char *text, size_t length)
 {
     printed *p = user;
-    if (length > MAX_PRINTED - p->length)
-        length = MAX_PRINTED - p->length, p->cut = true;
+    if (p->lost || length > MAX_PRINTED - p->length) {
+        p->lost += length;
+        return;
+    }
     if (p->room - p->length < length + 1) {
         size_t room = (p->length + length) * 2 + 256;
         char *more = realloc(p->text, room);
         if (!more) {
-            p->cut = true;
+            p->lost += length;
             return;
         }
         p->text = more;
@@ -298,7 +300,7 @@ static pxb_status repeat_once(run *r, uint32_t repetition)
 {
     pxb_module_free(r->module);
     r->module = NULL;
-    r->printed.length = 0;
+    r->printed.length = r->printed.lost = 0;
     double started = rt_now_ms();
     pxb_status status = pxb_module_load_text(r->ctx, r->ptx, r->ptx_length, r->file->ptx, &r->module);
     r->result->parse_ms[repetition] = rt_now_ms() - started;
@@ -499,6 +501,8 @@ static pxb_status read_outputs(run *r)
         status = keep_counters(r);
     if (!status && r->options->all)
         status = keep_properties(r);
+    if (r->printed.lost)
+        fprintf(stderr, "ptxbridge: of what the kernels printed %zu bytes beyond the limit of %d are lost\n", r->printed.lost, MAX_PRINTED);
     result->printed = rt_pool_strdup(&result->pool, r->printed.length ? r->printed.text : "");
     return status || result->printed ? status : rt_no_memory(r->ctx);
 }
@@ -624,7 +628,7 @@ pxb_status case_session_trace(case_session *s, uint32_t launch, struct rt_trace 
 {
     run *r = &s->r;
     *faulted = false;
-    r->printed.length = 0;
+    r->printed.length = r->printed.lost = 0;
     pxb_status status = write_variables(s);
     if (!status)
         status = write_residents(r);

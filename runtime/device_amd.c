@@ -141,7 +141,7 @@ static pxb_status make_texture_slots(pxb_device *device)
 pxb_status amd_support(pxb_device *device, const char *symbol, pxb_address *out)
 {
     amd_device *d = amd_of(device);
-    static const pxl_print_buffer print = {PRINT_BYTES - sizeof print, 0};
+    static const pxl_print_buffer print = {.capacity = PRINT_BYTES - sizeof print};
     static const pxl_heap heap = {.size = HEAP_BYTES - sizeof heap};
     static const pxl_fault_record record;
     pxb_status status;

@@ -158,8 +158,8 @@ static int by_block(const void *a, const void *b)
     return *p < *q ? -1 : *p > *q;
 }
 
-/* Nothing in the buffer is believed: the kernel could write there. */
-static pxb_status print_records(printer *p, const uint64_t *words, uint64_t nwords)
+/* Nothing in the buffer is believed: the kernel could write there. Gives the words of whole records. */
+static pxb_status print_records(printer *p, const uint64_t *words, uint64_t nwords, uint64_t *whole)
 {
     const uint64_t head = sizeof(pxl_print_record) / 8;
     char *format = malloc(CPU_PRINT_STRING_LIMIT);
@@ -167,13 +167,15 @@ static pxb_status print_records(printer *p, const uint64_t *words, uint64_t nwor
     p->string = malloc(CPU_PRINT_STRING_LIMIT);
     pxb_status status = format && records && p->string ? PXB_OK : rt_no_memory(p->device->context);
     size_t n = 0;
-    for (uint64_t at = 0; !status && nwords - at >= head;) {
+    uint64_t at = 0;
+    while (!status && nwords - at >= head) {
         const pxl_print_record *r = (const pxl_print_record *)&words[at];
         if (r->words < head || r->words > nwords - at)
             break;
         records[n++] = r;
         at += r->words;
     }
+    *whole = at;
     if (!status)
         qsort(records, n, sizeof *records, by_block);
     const cpu_print source = {p, take, string, append};
@@ -203,16 +205,22 @@ static pxb_status amd_print(const amd_kernel *k, const pxb_launch_options *optio
     if (!words)
         return rt_no_memory(device->context);
     status = d->backend->read(device, words, d->print_buffer + sizeof head, (size_t)used);
-    pxl_print_buffer empty = {most, 0};
+    pxl_print_buffer empty = {.capacity = most};
+    if (!status)
+        status = d->backend->set(device, d->print_buffer + sizeof head, 0, (size_t)used);
     if (!status)
         status = d->backend->write(device, d->print_buffer, &empty, sizeof empty);
     printer p = {.device = device, .options = options};
+    uint64_t whole = 0;
     if (!status)
-        status = print_records(&p, words, used / 8);
+        status = print_records(&p, words, used / 8, &whole);
     /* What does not fit is lost, as on NVIDIA's devices; here it is said. */
-    if (!status && head.used > most)
-        fprintf(stderr, "ptxbridge: printf of kernel \"%s\" overflowed its buffer: %" PRIu64 " of %" PRIu64 " bytes are lost\n",
-                k->function->name, head.used - most, head.used);
+    if (!status && head.lost)
+        fprintf(stderr, "ptxbridge: printf of kernel \"%s\" overflowed its buffer of %" PRIu64 " bytes: the last %" PRIu64 " calls are lost\n",
+                k->function->name, most, head.lost);
+    else if (!status && whole < used / 8)
+        fprintf(stderr, "ptxbridge: printf of kernel \"%s\": %" PRIu64 " bytes after a call that a fault cut off are lost\n",
+                k->function->name, used - 8 * whole);
     free(words);
     return status;
 }

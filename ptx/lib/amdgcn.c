@@ -142,7 +142,11 @@ PXL_EXPORT __attribute__((noinline)) uint32_t pxl_vprintf(const char *format, co
     uint32_t n = count_arguments(format);
     uint64_t bytes = sizeof(pxl_print_record) + (uint64_t)n * 8;
     uint64_t at = __scoped_atomic_fetch_add(&buffer->used, bytes, __ATOMIC_RELAXED, __MEMORY_SCOPE_SYSTEM);
-    if (at + bytes > buffer->capacity) return (uint32_t)-1;
+    if (at + bytes > buffer->capacity) {
+        if (at < buffer->capacity) buffer->words[at / 8] = 0;
+        __scoped_atomic_fetch_add(&buffer->lost, 1, __ATOMIC_RELAXED, __MEMORY_SCOPE_SYSTEM);
+        return (uint32_t)-1;
+    }
     GLOBAL pxl_print_record *r = (GLOBAL pxl_print_record *)&buffer->words[at / 8];
     r->words = bytes / 8;
     r->format = (uint64_t)(uintptr_t)format;

@@ -38,7 +38,9 @@ typedef struct pxl_texture_slots { uint64_t base, count; } pxl_texture_slots;
 /* printf: records one after another, each of `words` 64-bit words, these five and one word for each argument of the format
  * (the numbers that `*` takes included). */
 typedef struct pxl_print_record { uint64_t words, format; uint64_t block[3]; uint64_t arguments[]; } pxl_print_record;
-typedef struct pxl_print_buffer { uint64_t capacity, used; uint64_t words[]; } pxl_print_buffer;
+/* `used` counts what was asked for: from the first record that did not fit on, every one is lost and counted. A word 0 follows the last
+ * record; the host clears what it has read, so that a record which a fault kept from being written is no old one. */
+typedef struct pxl_print_buffer { uint64_t capacity, used, lost; uint64_t words[]; } pxl_print_buffer;
 
 /* malloc: a heap of `size` bytes behind this header. A block is a power of two of bytes, of at least 16, behind a head of 16
  * bytes that holds its class; freed ones form a list per class whose head is an offset in the low 40 bits and a count of changes. */

@@ -20,19 +20,29 @@ cpu_builtin cpu_builtin_of(const char *name)
     return CPU_B_NONE;
 }
 
+static bool reserve(cpu_text *text, size_t length)
+{
+    if (length <= text->capacity - text->length)
+        return true;
+    size_t capacity = text->capacity ? text->capacity * 2 : 4096;
+    while (capacity < text->length + length)
+        capacity *= 2;
+    char *grown = realloc(text->data, capacity);
+    if (!grown)
+        return false;
+    text->data = grown;
+    text->capacity = capacity;
+    return true;
+}
+
+/* What does not fit is lost, and everything after it: the text is cut, not thinned out. */
 void cpu_text_append(cpu_text *text, const char *data, size_t length)
 {
-    if (length == 0 || text->length + length > TEXT_LIMIT)
+    if (length == 0)
         return;
-    if (text->length + length > text->capacity) {
-        size_t capacity = text->capacity ? text->capacity * 2 : 4096;
-        while (capacity < text->length + length)
-            capacity *= 2;
-        char *grown = realloc(text->data, capacity);
-        if (!grown)
-            return;
-        text->data = grown;
-        text->capacity = capacity;
+    if (text->lost || length > TEXT_LIMIT - text->length || !reserve(text, length)) {
+        text->lost += length;
+        return;
     }
     memcpy(text->data + text->length, data, length);
     text->length += length;

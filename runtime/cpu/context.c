@@ -182,18 +182,20 @@ static bool reserve_text(cpu_job *job)
 static void hand_over_text(cpu_context *c)
 {
     cpu_job *job = c->worker->job;
-    if (c->text.length == 0)
+    if (c->text.length + c->text.lost == 0)
         return;
     pthread_mutex_lock(&job->lock);
-    if (job->text_bytes + c->text.length <= MOST_TEXT && reserve_text(job)) {
+    job->text_lost += c->text.lost;
+    if (c->text.length && job->text_bytes + c->text.length <= MOST_TEXT && reserve_text(job)) {
         char *shrunk = realloc(c->text.data, c->text.length);
         c->text.data = shrunk ? shrunk : c->text.data;
         job->texts[job->ntexts++] = (cpu_block_text){c->block_number, c->text};
         job->text_bytes += c->text.length;
         c->text = (cpu_text){0};
-    }
+    } else
+        job->text_lost += c->text.length;
     pthread_mutex_unlock(&job->lock);
-    c->text.length = 0;
+    c->text.length = c->text.lost = 0;
 }
 
 void cpu_context_abandon(cpu_context *c)

@@ -256,7 +256,7 @@ typedef struct cpu_barrier_state {
 } cpu_barrier_state;
 
 /* printf text of one block. */
-typedef struct cpu_text { char *data; size_t length, capacity; } cpu_text;
+typedef struct cpu_text { char *data; size_t length, capacity, lost; } cpu_text;
 typedef struct cpu_block_text { uint64_t block; cpu_text text; } cpu_block_text;
 
 struct cpu_context {
@@ -308,7 +308,7 @@ struct cpu_job {
     uint64_t error_block;
     cpu_block_text *texts;             /* of the blocks that printed, in the order of their ends */
     uint64_t ntexts, text_capacity;
-    uint64_t text_bytes;
+    uint64_t text_bytes, text_lost;
 };
 
 /* ------------------------------------------------------------ device */

@@ -112,6 +112,9 @@ static void print_texts(cpu_job *job)
     if (job->texts && !l->print)
         fflush(stdout);
     free(job->texts);
+    if (job->text_lost)
+        fprintf(stderr, "ptxbridge: printf of kernel \"%s\": %" PRIu64 " bytes beyond the limit for captured text are lost\n",
+                job->kernel->function->name, job->text_lost);
 }
 
 cpu_status cpu_run(cpu_kernel *k, const cpu_launch *l, cpu_error *error)

@@ -1,0 +1,141 @@
+// sim_faults_test.cc - what goes wrong in kernels goes wrong in the same way on the CPU and on simulated GPUs: texts that are too long,
+// barriers that cannot complete, stacks and arrays that are overrun, functions that cannot be called.
+#include <gtest/gtest.h>
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+#include "include/ptxbridge.h"
+
+namespace {
+
+std::string name_of(const testing::TestParamInfo<const char *> &info)
+{
+    std::string name = info.param;
+    for (char &c : name)
+        if (c == ':') c = '_';
+    return name;
+}
+
+class SimFaults : public testing::TestWithParam<const char *>
+{
+protected:
+    void SetUp() override
+    {
+        ASSERT_EQ(pxb_context_create(&context), PXB_OK);
+        ASSERT_EQ(pxb_device_open(context, GetParam(), &device), PXB_OK) << message();
+        ASSERT_EQ(pxb_memory_alloc(device, 4096, &memory), PXB_OK) << message();
+        ASSERT_EQ(pxb_memory_set(device, memory, 0, 4096), PXB_OK) << message();
+    }
+    void TearDown() override { pxb_context_destroy(context); }
+
+    bool is_cpu() const { return !strcmp(GetParam(), "cpu"); }
+    const pxb_error *last() { return pxb_last_error(context); }
+    const char *message() { return last()->message; }
+
+    // The text of a module behind its head.
+    pxb_status load(const std::string &body)
+    {
+        text = ".version 8.7\n.target sm_90\n.address_size 64\n" + body;
+        pxb_module_free(module);
+        return pxb_module_load_text(context, text.c_str(), text.size(), "faults.ptx", &module);
+    }
+    // Number of the line in which `part` stands first.
+    uint32_t line_of(const char *part)
+    {
+        size_t at = text.find(part);
+        EXPECT_NE(at, std::string::npos) << part;
+        return 1 + (uint32_t)std::count(text.begin(), text.begin() + (long)std::min(at, text.size()), '\n');
+    }
+    pxb_status run(const char *name, uint32_t threads, uint32_t grid = 1, uint32_t timeout_ms = 20000)
+    {
+        pxb_kernel *kernel;
+        pxb_launch_options o = PXB_LAUNCH_OPTIONS_INIT;
+        o.grid[0] = grid;
+        o.block[0] = threads;
+        o.timeout_ms = timeout_ms;
+        o.print = [](void *user, const char *data, size_t n) { static_cast<std::string *>(user)->append(data, n); };
+        o.print_user = &printed;
+        const void *params[] = {&memory};
+        pxb_status status = pxb_kernel_get(device, module, name, &kernel);
+        return status ? status : pxb_launch(kernel, &o, params, 1);
+    }
+    uint32_t word(uint32_t i)
+    {
+        uint32_t v = 0;
+        EXPECT_EQ(pxb_memory_read(device, &v, memory + i * 4, 4), PXB_OK) << message();
+        return v;
+    }
+
+    pxb_context *context = nullptr;
+    pxb_device *device = nullptr;
+    pxb_module *module = nullptr;
+    pxb_address memory = 0;
+    std::string text, printed;
+};
+
+INSTANTIATE_TEST_SUITE_P(Devices, SimFaults, testing::Values("cpu", "sim:gfx1100", "sim:gfx1201", "sim:gfx942"), name_of);
+
+// ------------------------------------------------------------ printf
+
+// A kernel in which every thread prints `times` times what the format says of its last `arguments` arguments of 5.
+std::string prints(const std::string &name, const std::string &format, uint32_t times)
+{
+    std::string bytes;
+    for (char c : format) bytes += std::to_string((int)c) + ", ";
+    return ".global .align 1 .b8 " + name + "_format[] = {" + bytes + R"(0};
+.visible .entry )" + name + R"((.param .u64 out)
+{
+    .reg .pred %p;
+    .reg .b32 %i, %q;
+    .reg .b64 %f, %a;
+    .local .align 8 .b8 arguments[40];
+    mov.u64 %f, )" + name + R"(_format;
+    cvta.global.u64 %f, %f;
+    mov.u64 %a, arguments;
+    cvta.local.u64 %a, %a;
+    mov.u32 %i, 0;
+AGAIN:
+    {
+    .param .b64 p0; .param .b64 p1; .param .b32 q;
+    st.param.b64 [p0], %f;
+    st.param.b64 [p1], %a;
+    call.uni (q), vprintf, (p0, p1);
+    }
+    add.u32 %i, %i, 1;
+    setp.lt.u32 %p, %i, )" + std::to_string(times) + R"(;
+    @%p bra AGAIN;
+    ret;
+}
+)";
+}
+
+// What does not fit is lost and counted, and nothing of an earlier launch appears in its place.
+TEST_P(SimFaults, TooMuchTextIsCutAndCounted)
+{
+    if (!is_cpu() && strcmp(GetParam(), "sim:gfx1100")) GTEST_SKIP() << "the code and the buffer are the same for all targets";
+    const std::string vprintf = ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n";
+    const uint32_t times = is_cpu() ? 6 : 1400;
+    const std::string wide = is_cpu() ? "%50000d%d%d%d\n" : "%d%d%d%d\n";
+    ASSERT_EQ(load(vprintf + prints("narrow", "%d.\n", times) + prints("wide", wide, times)), PXB_OK) << message();
+    testing::internal::CaptureStderr();
+    ASSERT_EQ(run("narrow", 256), PXB_OK) << message();
+    ASSERT_EQ(run("narrow", 32), PXB_OK) << message();
+    printed.clear();
+    testing::internal::GetCapturedStderr();
+    testing::internal::CaptureStderr();
+    ASSERT_EQ(run("wide", 256), PXB_OK) << message();
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(printed.find('.'), std::string::npos);
+    EXPECT_EQ(said.find("printf of kernel \"wide\""), strlen("ptxbridge: ")) << said;
+    const size_t number = said.find_first_of("0123456789", said.find(is_cpu() ? "wide" : "the last"));
+    ASSERT_NE(number, std::string::npos) << said;
+    const uint64_t lost = std::stoull(said.substr(number)), each = is_cpu() ? 50004 : 5, all = 256 * times;
+    EXPECT_EQ(is_cpu() ? printed.size() + lost : printed.size() / each + lost, is_cpu() ? all * each : all);
+    EXPECT_GT(lost, 0u);
+    testing::internal::CaptureStderr();
+    ASSERT_EQ(run("narrow", 1), PXB_OK) << message();
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+} // namespace
