@@ -79,6 +79,7 @@ typedef struct amd_module {
     uint32_t whole_way;                      /* see AMD_FAST */
     bool whole_failed;                       /* a small module could not be translated at once: kernels go one by one */
     uint8_t *left_out;                       /* functions that could not be translated: see xl_options */
+    char **why;                              /* by function: the reason, NULL where it is that of a callee */
     pxb_address *functions;                  /* by index, from the whole object */
     amd_kernel *kernels;
 } amd_module;
@@ -111,6 +112,9 @@ static inline uint32_t amd_way(const pxb_launch_options *o) { return (uint32_t)o
 pxb_status amd_kernel_variant(amd_kernel *kernel, uint32_t way, amd_object **object, void **loaded);
 /* The same with code that records what instructions write (ptx/trace.h). */
 pxb_status amd_kernel_traced(amd_kernel *kernel, uint32_t way, amd_object **object, void **loaded);
+
+/* Why the function cannot be called for which `target` stands (PXL_NO_FUNCTION), and its name; NULL when it stands for none. */
+const char *amd_why_not_called(const amd_module *m, uint64_t target, const char **name);
 
 /* ------------------------------------------------------------ after a launch (device_amd_report.c) */
 

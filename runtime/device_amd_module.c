@@ -1,6 +1,7 @@
 /* device_amd_module.c - modules of AMD devices: variables, code objects, kernels. See device_amd.h for how they belong together. */
 #include <stdlib.h>
 #include <string.h>
+#include "ptx/lib/fault.h"
 #include "runtime/device_amd.h"
 
 /* ------------------------------------------------------------ what a module needs */
@@ -94,11 +95,18 @@ static pxb_address address_of(const amd_module *m, const ptx_variable *v)
     return slot == UINT32_MAX ? 0 : m->slots[slot];
 }
 
+/* Address of a function for memory and the host: what cannot be run has a number, see PXL_NO_FUNCTION. */
+static pxb_address function_address(const amd_module *m, const ptx_function *f)
+{
+    pxb_address address = m->functions ? m->functions[f->index] : 0, number = 16 * ((pxb_address)f->index + 1);
+    return address ? address : number < PXL_NO_FUNCTION ? number : 1;
+}
+
 static void relocate(const amd_module *m, const ptx_variable *v, uint8_t *bytes)
 {
     for (uint32_t k = 0; k < v->nrelocations; k++) {
         const ptx_relocation *r = &v->relocations[k];
-        uint64_t address = r->function && m->functions ? m->functions[r->function->index] : 0;
+        uint64_t address = r->function ? function_address(m, r->function) : 0;
         if (r->variable)
             address = r->variable->space == PTX_SPACE_SHARED || r->variable->space == PTX_SPACE_LOCAL ? r->variable->offset
                                                                                                    : address_of(m, r->variable);
@@ -209,30 +217,64 @@ static pxb_status read_functions(amd_module *m)
     return table ? b->read(m->device, m->functions, table, m->ptx->nfunctions * sizeof *m->functions) : PXB_OK;
 }
 
-static bool needs_left_out(const amd_module *m, const ptx_function *f)
+static bool calls_left_out(const amd_module *m, const ptx_function *f, uint8_t *seen)
 {
+    if (m->left_out[f->index] || seen[f->index])
+        return m->left_out[f->index];
+    seen[f->index] = 1;
     for (uint32_t i = 0; i < f->ninsns; i++)
         for (uint32_t k = 0; k < f->insns[i].noperands; k++) {
             const ptx_operand *o = &f->insns[i].operands[k];
-            if (o->kind == ISA_OPERAND_FUNCTION && o->callee && m->left_out[o->callee->index])
+            if (o->kind == ISA_OPERAND_FUNCTION && o->callee && calls_left_out(m, o->callee, seen))
                 return true;
-            for (uint32_t v = 0; v < o->nvalues; v++)
-                if (o->values[v].kind == PTX_VALUE_FUNCTION && m->left_out[o->values[v].function->index])
-                    return true;
         }
     return false;
 }
 
-/* A function that cannot be translated, and whatever needs it. */
-static void leave_out(amd_module *m, const ptx_function *f)
+/* A function that cannot be translated. An entry that calls it is left out as well, for its launch is to fail before it begins; another
+ * function that calls it faults there, and so does who calls its address (xl_stand_in). */
+static pxb_status leave_out(amd_module *m, const ptx_function *f, const char *why)
 {
     m->left_out[f->index] = 1;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t i = 0; i < m->ptx->nfunctions; i++)
-            if (!m->left_out[i] && needs_left_out(m, m->ptx->functions[i]))
-                m->left_out[i] = changed = true;
+    m->why[f->index] = strdup(why);
+    uint8_t *seen = malloc((size_t)m->ptx->nfunctions + 1);
+    for (uint32_t i = 0; i < m->ptx->nfunctions && seen; i++) {
+        if (!m->ptx->functions[i]->is_entry || m->left_out[i])
+            continue;
+        memset(seen, 0, m->ptx->nfunctions);
+        if (calls_left_out(m, m->ptx->functions[i], seen))
+            m->left_out[i] = 1;
     }
+    bool complete = seen && m->why[f->index];
+    free(seen);
+    return complete ? PXB_OK : rt_no_memory(m->device->context);
+}
+
+static pxb_status leave_out_broken(amd_module *m)
+{
+    if (m->left_out)
+        return PXB_OK;
+    m->left_out = calloc((size_t)m->ptx->nfunctions + 1, 1);
+    m->why = calloc((size_t)m->ptx->nfunctions + 1, sizeof *m->why);
+    pxb_status status = m->left_out && m->why ? PXB_OK : rt_no_memory(m->device->context);
+    for (uint32_t i = 0; i < m->ptx->nfunctions && !status; i++) {
+        const ptx_function *f = m->ptx->functions[i];
+        if (f->broken)
+            status = leave_out(m, f, f->why ? f->why->message : "the function has errors");
+    }
+    return status;
+}
+
+const char *amd_why_not_called(const amd_module *m, uint64_t target, const char **name)
+{
+    uint64_t index = target / 16 - 1;
+    if (target % 16 || index >= m->ptx->nfunctions || !m->left_out)
+        return NULL;
+    const ptx_function *f = m->ptx->functions[index];
+    *name = f->name;
+    if (f->is_declaration)
+        return "it is declared, but has no body in this module";
+    return m->why[index] ? m->why[index] : "its address cannot be taken on this device, because it may execute exit";
 }
 
 /* The whole module as one code object. What cannot be translated is left out and the rest tried again; such an entry fails
@@ -246,17 +288,15 @@ static pxb_status load_whole(amd_module *m, uint32_t way)
         return PXB_OK;
     if (m->whole)
         return read_functions(m);            /* that failed before */
-    m->left_out = m->left_out ? m->left_out : calloc((size_t)m->ptx->nfunctions + 1, 1);
-    if (!m->left_out)
-        return rt_no_memory(m->device->context);
-    for (;;) {
+    status = leave_out_broken(m);
+    while (!status) {
         xl_options o = options_of(m, way, NULL);
         o.function_table = true;
         o.left_out = m->left_out;
         status = rt_translate(m->device->context, m->ptx, &o, &code, &failed);
         if (!status || !failed || m->left_out[failed->index])
             break;
-        leave_out(m, failed);
+        status = leave_out(m, failed, pxb_last_error(m->device->context)->reason);
     }
     if (!status)
         status = load_object(m, &code, &m->whole);
@@ -311,6 +351,9 @@ void amd_module_unload(pxb_device *device, void *module)
     free(m->slots);
     free(m->allocations);
     free(m->functions);
+    for (uint32_t i = 0; m->why && i < m->ptx->nfunctions; i++)
+        free(m->why[i]);
+    free(m->why);
     free(m->left_out);
     free(m);
 }
@@ -329,8 +372,11 @@ pxb_status amd_function(pxb_device *device, void *module, const ptx_function *fu
     if (status)
         return status;
     *out = m->functions[function->index];
-    return *out ? PXB_OK
-                : rt_fail(device->context, PXB_NOT_FOUND, "function \"%.200s\" has no address on this device", function->name);
+    if (*out)
+        return PXB_OK;
+    const char *name, *why = function->is_entry ? "it is an entry" : amd_why_not_called(m, function_address(m, function), &name);
+    return rt_fail(device->context, PXB_NOT_FOUND, "function \"%.200s\" has no address on this device: %.400s", function->name,
+                   why ? why : "the module has too many functions");
 }
 
 /* ------------------------------------------------------------ kernels */
@@ -377,6 +423,7 @@ static pxb_status make_variant(amd_kernel *k, uint32_t way, amd_object **object)
         return PXB_OK;
     }
     xl_options o = options_of(m, way, k->function->name);
+    o.left_out = m->left_out;                /* for addresses alone */
     pxb_status status = rt_translate(m->device->context, m->ptx, &o, &code, NULL);
     return status ? status : load_object(m, &code, object);
 }

@@ -66,6 +66,14 @@ static const char *device_string(pxb_device *device, pxb_address address, char *
     return buffer;
 }
 
+static pxb_status report_call(const amd_kernel *k, uint64_t target, const amd_place *place)
+{
+    const char *name, *why = amd_why_not_called(k->module, target, &name);
+    if (why)
+        return amd_fault(k, PXB_FAULT_CALL, place, "call of %.200s: %.300s", name, why);
+    return amd_fault(k, PXB_FAULT_CALL, place, "indirect call to 0x%" PRIx64 ", which is no function", target);
+}
+
 static pxb_status report(const amd_kernel *k, const pxl_fault_record *r, const amd_place *place)
 {
     pxb_device *device = k->module->device;
@@ -94,6 +102,7 @@ static pxb_status report(const amd_kernel *k, const pxl_fault_record *r, const a
         return amd_fault(k, PXB_FAULT_MISALIGNED, &with_address, "a bulk copy of %u bytes at an address that is not a multiple of 16", (unsigned)r->detail[1]);
     case PXL_FAULT_CLUSTER:
         return amd_fault(k, PXB_FAULT_ADDRESS, place, "ctaMask 0x%x names blocks that are not in the cluster: a cluster is one block here", (unsigned)r->detail[0]);
+    case PXL_FAULT_CALL: return report_call(k, r->detail[0], place);
     default: return amd_fault(k, PXB_FAULT_TRAP, place, "the kernel executed a trap");
     }
 }

@@ -32,6 +32,8 @@ static pxb_status status_of(sim_status status)
     case SIM_UNSUPPORTED: return PXB_UNSUPPORTED;
     case SIM_FAULT_ADDRESS: return PXB_FAULT_ADDRESS;
     case SIM_FAULT_MISALIGNED: return PXB_FAULT_MISALIGNED;
+    case SIM_FAULT_STACK: return PXB_FAULT_STACK;
+    case SIM_FAULT_CALL: return PXB_FAULT_CALL;
     case SIM_FAULT_TRAP: return PXB_FAULT_TRAP;
     case SIM_FAULT_DEADLOCK: return PXB_FAULT_DEADLOCK;
     case SIM_FAULT_TIMEOUT: return PXB_FAULT_TIMEOUT;

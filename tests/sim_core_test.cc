@@ -259,12 +259,12 @@ TEST_P(Core, JumpOutOfTheText)
 {
     Snippet s(GetParam(), "s_mov_b64 s[0:1], 0x1000\n s_setpc_b64 s[0:1]");
     EXPECT_FALSE(s.run());
-    EXPECT_EQ(s.error.status, SIM_FAULT_ADDRESS);
+    EXPECT_EQ(s.error.status, SIM_FAULT_CALL);
     EXPECT_TRUE(s.error.has_address);
     EXPECT_EQ(s.error.address, 0x1000u);
     Snippet end(GetParam(), "s_branch 32000");
     EXPECT_FALSE(end.run());
-    EXPECT_EQ(end.error.status, SIM_FAULT_ADDRESS);
+    EXPECT_EQ(end.error.status, SIM_FAULT_CALL);
 }
 
 TEST_P(Core, ClocksAndRegisters)

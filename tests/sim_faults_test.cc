@@ -138,4 +138,107 @@ TEST_P(SimFaults, TooMuchTextIsCutAndCounted)
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
+// ------------------------------------------------------------ functions that cannot be called
+
+const char *const functions_text = R"(.func (.param .b32 r) fine(.param .b32 a)
+{
+    st.param.b32 [r], 5;
+    ret;
+}
+.func (.param .b32 r) bad(.param .b32 a)
+{
+    .reg .b32 %r;
+    frobnicate.u32 %r, %r;
+    st.param.b32 [r], %r;
+    ret;
+}
+.func (.param .b32 r) calls_bad(.param .b32 a)
+{
+    .reg .b32 %r;
+    call (%r), bad, (7); // directly
+    st.param.b32 [r], %r;
+    ret;
+}
+.extern .func (.param .b32 r) elsewhere(.param .b32 a);
+.func (.param .b32 r) unlowered(.param .b32 a)
+{
+    .reg .b32 %r;
+    mov.b32 %r, %envreg3;
+    st.param.b32 [r], %r;
+    ret;
+}
+.global .align 8 .u64 functions[5] = {fine, bad, calls_bad, elsewhere, unlowered};
+.visible .entry by_table(.param .u64 out)
+{
+    .reg .b32 %r;
+    .reg .b64 %f, %i, %out;
+    ld.param.u64 %out, [out];
+    ld.global.u32 %r, [%out];
+    mul.wide.u32 %i, %r, 8;
+    mov.u64 %f, functions;
+    add.u64 %f, %f, %i;
+    ld.global.u64 %f, [%f];
+    p: .callprototype (.param .b32 _) _ (.param .b32 _);
+    call (%r), %f, (7), p; // by table
+    st.global.u32 [%out], %r;
+    ret;
+}
+.visible .entry by_move(.param .u64 out)
+{
+    .reg .pred %p;
+    .reg .b32 %r;
+    .reg .b64 %f, %out;
+    ld.param.u64 %out, [out];
+    ld.global.u32 %r, [%out];
+    setp.eq.u32 %p, %r, 0;
+    mov.u64 %f, bad;
+    @%p mov.u64 %f, fine;
+    p: .callprototype (.param .b32 _) _ (.param .b32 _);
+    call (%r), %f, (7), p; // by move
+    st.global.u32 [%out], %r;
+    ret;
+}
+.visible .entry by_null(.param .u64 out)
+{
+    .reg .b32 %r;
+    .reg .b64 %f;
+    ld.param.u64 %f, [out];
+    ld.global.u64 %f, [%f+64];
+    p: .callprototype (.param .b32 _) _ (.param .b32 _);
+    call (%r), %f, (7), p; // by null
+    ret;
+}
+.visible .entry directly(.param .u64 out)
+{
+    .reg .b32 %r;
+    call (%r), calls_bad, (7);
+    ret;
+}
+)";
+
+// A function that cannot be run may be passed around; the call is what goes wrong, and it says why.
+TEST_P(SimFaults, AFunctionThatCannotBeRunFaultsWhereItIsCalled)
+{
+    struct { const char *kernel; uint32_t which; const char *line, *why; } const cases[] = {
+        {"by_table", 1, "// by table", "call of bad: 'frobnicate' is not an instruction"}, {"by_table", 2, "// directly", "call of bad: 'frobnicate'"},
+        {"by_table", 3, "// by table", "call of elsewhere"}, {"by_move", 1, "// by move", "call of bad: 'frobnicate'"},
+        {"by_null", 0, "// by null", "indirect call to 0x0, which is no function"},
+        {"by_table", 4, "// by table", "call of unlowered: special register %envreg3"}};
+    ASSERT_EQ(load(functions_text), PXB_OK) << message();
+    for (auto &c : cases) {
+        if (is_cpu() && c.which == 4) continue;                          // it has that register
+        ASSERT_EQ(pxb_memory_write(device, memory, &c.which, 4), PXB_OK);
+        EXPECT_EQ(run(c.kernel, 1), PXB_FAULT_CALL) << c.kernel << c.which;
+        EXPECT_EQ(last()->line, line_of(c.line)) << message();
+        EXPECT_NE(std::string(message()).find(c.why), std::string::npos) << message();
+    }
+    for (const char *kernel : {"by_table", "by_move"}) {
+        ASSERT_EQ(pxb_memory_set(device, memory, 0, 4), PXB_OK);
+        EXPECT_EQ(run(kernel, 1), PXB_OK) << message();
+        EXPECT_EQ(word(0), 5u) << kernel;
+    }
+    EXPECT_EQ(run("directly", 1), PXB_BAD_INPUT) << message();
+    EXPECT_EQ(last()->line, line_of("frobnicate.u32")) << message();
+}
+
 } // namespace

@@ -106,6 +106,8 @@ void xl_leave_barriers(xl_emitter *x);
 bool xl_lower_matrix(xl_emitter *x, const ptx_insn *insn);                  /* lower_matrix.c */
 /* lower_matrix_core.c: an mma of options->mma_fast; false where the processor has nothing for it. */
 bool xl_lower_matrix_core(xl_emitter *x, const char *meaning, const isa_elem *signature, const ptx_value *values, uint32_t n);
+/* A number in place of the address of a function that is left out or has no body (ptx/lib/fault.h); 0 when the function is there. */
+uint64_t xl_stand_in(const xl_emitter *x, const ptx_function *f);
 bool xl_lower_builtin(xl_emitter *x, const ptx_insn *insn);                 /* lower_builtin.c: vprintf, malloc, … */
 
 /* ------------------------------------------------------------ addresses (address.c) */

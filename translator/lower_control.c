@@ -107,6 +107,10 @@ static void call_direct(xl_emitter *x, const ptx_insn *insn, const ptx_function 
     if (callee->is_declaration && xl_lower_builtin(x, insn)) return;
     if (callee->is_declaration) xl_fail(x, PTX_REASON_UNSUPPORTED, "function '%s' is declared but not defined in this module", callee->name);
     xl_function *f = &x->functions[callee->index];
+    if (x->options->function_table && xl_stand_in(x, callee)) {
+        xl_fault(x, PXL_FAULT_CALL, l_i64(x, xl_stand_in(x, callee)), l_i64(x, 0), l_i64(x, 0));
+        return;
+    }
     if (callee->is_entry) xl_fail(x, PTX_REASON_UNSUPPORTED, "a call of the entry '%s'", callee->name);
     emit_call(x, insn, &callee->prototype, f->type, f->value, f->may_exit);
 }
@@ -116,7 +120,10 @@ static void call_indirect(xl_emitter *x, const ptx_insn *insn, const ptx_operand
     const ptx_operand *g = find_operand(insn, ISA_OPERAND_LIST);
     const ptx_prototype *p = g ? g->list : NULL;
     if (!p) xl_fail(x, PTX_REASON_MALFORMED, "an indirect call without a prototype");
-    LLVMValueRef callee = l_inttoptr(x, xl_read_bits(x, &o->values[0], 64), AS_GENERIC);
+    LLVMValueRef v_target = xl_read_bits(x, &o->values[0], 64);
+    LLVMValueRef args[3] = {v_target, l_i32(x, insn->at.line), l_i32(x, insn->at.column)};
+    xl_call_helper(x, "pxl_check_call", args, 3);
+    LLVMValueRef callee = l_inttoptr(x, v_target, AS_GENERIC);
     emit_call(x, insn, p, xl_function_type(x, p, false), callee, false);
 }
 

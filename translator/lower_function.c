@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include "ptx/lib/fault.h"
 #include "translator/l_llvm.h"
 #include "translator/plan.h"
 
@@ -79,21 +80,35 @@ static void declare_device_function(xl_emitter *x, xl_function *f)
     LLVMSetLinkage(f->value, LLVMInternalLinkage);
 }
 
-/* Which functions an entry reaches: directly, or because their address is taken. */
-static void mark(const ptx_module *m, const ptx_function *f, uint8_t *wanted)
+uint64_t xl_stand_in(const xl_emitter *x, const ptx_function *f)
 {
-    if (wanted[f->index]) return;
+    bool absent = x->options->left_out && (x->options->left_out[f->index] || f->broken || f->is_declaration);
+    uint64_t number = 16 * ((uint64_t)f->index + 1);
+    return !absent ? 0 : number < PXL_NO_FUNCTION ? number : 1;
+}
+
+static void mark(const xl_emitter *x, const ptx_function *f, uint8_t *wanted);
+
+static void mark_address(const xl_emitter *x, const ptx_value *v, uint8_t *wanted)
+{
+    if (v->kind == PTX_VALUE_FUNCTION && !xl_stand_in(x, v->function)) mark(x, v->function, wanted);
+}
+
+/* Which functions an entry reaches: directly, or because their address is taken. */
+static void mark(const xl_emitter *x, const ptx_function *f, uint8_t *wanted)
+{
+    if (wanted[f->index] || (x->options->function_table && xl_stand_in(x, f) && !f->is_declaration)) return;
     wanted[f->index] = 1;
     for (uint32_t i = 0; i < f->ninsns; i++) {
         const ptx_insn *insn = &f->insns[i];
         for (uint32_t k = 0; k < insn->noperands; k++) {
             const ptx_operand *o = &insn->operands[k];
-            if (o->kind == ISA_OPERAND_FUNCTION && o->callee) mark(m, o->callee, wanted);
+            if (o->kind == ISA_OPERAND_FUNCTION && o->callee) mark(x, o->callee, wanted);
             for (uint32_t v = 0; v < o->nvalues; v++)
-                if (o->values[v].kind == PTX_VALUE_FUNCTION) mark(m, o->values[v].function, wanted);
+                mark_address(x, &o->values[v], wanted);
         }
         for (uint32_t v = 0; v < insn->nargs; v++)
-            if (insn->args[v].kind == PTX_VALUE_FUNCTION) mark(m, insn->args[v].function, wanted);
+            mark_address(x, &insn->args[v], wanted);
     }
 }
 
@@ -129,12 +144,12 @@ void xl_declare_functions(xl_emitter *x)
         const ptx_function *f = m->functions[i];
         x->functions[i].ptx = f;
         bool left_out = x->options->left_out && x->options->left_out[i];
-        if (f->is_entry && (!x->options->entry ? !f->broken && !left_out : !strcmp(f->name, x->options->entry))) mark(m, f, wanted);
-        if (!f->is_entry && !f->broken && !left_out && x->options->function_table) mark(m, f, wanted);
+        if (f->is_entry && (!x->options->entry ? !f->broken && !left_out : !strcmp(f->name, x->options->entry))) mark(x, f, wanted);
+        if (!f->is_entry && !f->broken && !left_out && x->options->function_table) mark(x, f, wanted);
     }
     for (uint32_t i = 0; i < m->nvariables && !x->options->host_variables; i++)   /* functions whose address an initialiser holds */
         for (uint32_t k = 0; k < m->variables[i]->nrelocations; k++)
-            if (m->variables[i]->relocations[k].function) mark(m, m->variables[i]->relocations[k].function, wanted);
+            if (m->variables[i]->relocations[k].function) mark(x, m->variables[i]->relocations[k].function, wanted);
     find_exiting(x, wanted);
     for (uint32_t i = 0; i < m->nfunctions; i++) {
         if (!wanted[i] || m->functions[i]->is_declaration) continue;   /* what is only declared is vprintf and its like */

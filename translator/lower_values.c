@@ -57,6 +57,7 @@ LLVMValueRef xl_read_bits(xl_emitter *x, const ptx_value *value, unsigned bits)
     case PTX_VALUE_VARIABLE: return symbol_bits(x, value, bits);
     case PTX_VALUE_FUNCTION: {
         xl_function *f = &x->functions[value->function->index];
+        if (xl_stand_in(x, value->function)) return l_const(x, bits, xl_stand_in(x, value->function));
         if (!f->value) xl_fail(x, PTX_REASON_UNSUPPORTED, "the address of '%s', which is declared but not defined, is taken", value->function->name);
         if (f->may_exit) xl_fail(x, PTX_REASON_UNSUPPORTED, "the address of '%s', which may execute exit, cannot be taken on this target", f->ptx->name);
         return resize(x, l_ptrtoint(x, f->value, 64), bits, false);

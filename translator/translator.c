@@ -50,6 +50,15 @@ const char *const *xl_targets(void) { return targets; }
 
 const char *xl_llvm_version(void) { return "LLVM " LLVM_VERSION_STRING; }
 
+static _Noreturn void fail_broken(xl_emitter *x, const ptx_function *f)
+{
+    x->result->at = f->why ? f->why->at : f->at;
+    x->result->in = f;
+    x->result->reason = f->broken;
+    snprintf(x->result->message, sizeof x->result->message, "%s", f->why ? f->why->message : "the function has errors");
+    longjmp(x->fail, 1);
+}
+
 static void check_options(xl_emitter *x)
 {
     bool known = false;
@@ -60,11 +69,7 @@ static void check_options(xl_emitter *x)
     if (!x->options->entry) return;
     const ptx_function *f = ptx_find_function(x->module, x->options->entry);
     if (!f || !f->is_entry) xl_fail(x, PTX_REASON_MALFORMED, "there is no entry '%s' in this module", x->options->entry);
-    if (!f->broken) return;
-    x->result->at = f->why ? f->why->at : f->at;
-    snprintf(x->result->message, sizeof x->result->message, "entry '%s' cannot be used: %s", f->name, f->why ? f->why->message : "it has errors");
-    x->result->reason = f->broken;
-    longjmp(x->fail, 1);
+    if (f->broken) fail_broken(x, f);
 }
 
 static void verify(xl_emitter *x)
@@ -105,7 +110,7 @@ static void lower_module(xl_emitter *x)
         const ptx_function *f = x->functions[i].ptx;
         if (f->broken) {
             x->ptx = f;
-            xl_fail(x, f->broken, "function '%s' cannot be used: %s", f->name, f->why ? f->why->message : "it has errors");
+            fail_broken(x, f);
         }
         xl_lower_function(x, &x->functions[i]);
     }

@@ -27,7 +27,8 @@ typedef struct xl_options {
     bool host_variables;       /* addresses of variables come from the table pxb_variables: see xl_variable_slot */
     bool function_table;       /* the code object has pxb_functions: a 64-bit address for each function of the module, 0 for entries
                                   and for functions that have none; every function is translated then */
-    const uint8_t *left_out;   /* by function index: what is not translated though `entry` is NULL; may be NULL */
+    const uint8_t *left_out;   /* by function index: what is not translated though `entry` is NULL. Its address, and that of what has no
+                                  body, becomes a number, and a call of it a fault (PXL_NO_FUNCTION). NULL: such a use is an error */
     bool trace;                /* code records what each instruction writes in the buffer at pxb_trace: see ptx/trace.h */
     bool mma_fast;             /* mma on matrix cores where the processor has them: bounded differences instead of a model's bits */
     bool lines;                /* a line table (DWARF) from code to lines of the PTX */

@@ -52,6 +52,12 @@ PXL_EXPORT __attribute__((noinline, cold)) void pxl_fault(uint32_t code, uint32_
     __asm__ volatile("s_endpgm" ::: "memory");
 }
 
+/* What an indirect call needs: a null pointer, or the number of a function that cannot be run, is a fault here and not in the machine. */
+PXL_EXPORT void pxl_check_call(uint64_t target, uint32_t line, uint32_t column)
+{
+    if (target < PXL_NO_FUNCTION) pxl_fault(PXL_FAULT_CALL, line, column, target, 0, 0);
+}
+
 /* Ends a wave that would wait for one that a fault has ended. */
 static void end_after_fault(void)
 {

@@ -18,8 +18,13 @@ enum {
     PXL_FAULT_FREE,            /* detail 0: an address that malloc did not give */
     PXL_FAULT_DEADLOCK,        /* detail 0: number of a barrier that can never complete */
     PXL_FAULT_BULK,            /* detail 0: misaligned address of a bulk copy, or 0; detail 1: its size */
-    PXL_FAULT_CLUSTER          /* detail 0: mask that names blocks outside of the cluster, of one block; detail 1: ignored bytes */
+    PXL_FAULT_CLUSTER,         /* detail 0: mask that names blocks outside of the cluster, of one block; detail 1: ignored bytes */
+    PXL_FAULT_CALL             /* detail 0: what was called: see PXL_NO_FUNCTION */
 };
+
+/* No function lies below this address. 16 * (index + 1) stands there for a function of the module that cannot be run, so that its address
+ * may be passed around, and calling it is a fault that names it. */
+enum { PXL_NO_FUNCTION = 1 << 20 };
 
 /* `taken` goes from 0 to 1 by the first thread; the rest is its own. */
 typedef struct pxl_fault_record {

@@ -31,7 +31,7 @@ static void jump(sim_wave *w, uint64_t address)
 {
     uint64_t offset = address - sim_text_base(w);
     if (offset % 4 || offset / 4 >= sim_text_words(w))
-        sim_fault_address(w, SIM_FAULT_ADDRESS, -1, address, "jump out of the code object's text");
+        sim_fault_address(w, SIM_FAULT_CALL, -1, address, "jump out of the code object's text");
     w->at = (uint32_t)(offset / 4);
 }
 

@@ -28,7 +28,7 @@ const char *const *sim_targets(void)
 const char *sim_status_name(sim_status status)
 {
     static const char *const names[] = {"ok", "bad argument", "no memory", "not found", "bad input", "unsupported",
-                                        "address fault", "misaligned", "trap", "deadlock", "timeout"};
+                                        "address fault", "misaligned", "stack overflow", "illegal call target", "trap", "deadlock", "timeout"};
     _Static_assert(sizeof names / sizeof *names == SIM_STATUS_COUNT, "one name for each status");
     return status < SIM_STATUS_COUNT ? names[status] : "?";
 }

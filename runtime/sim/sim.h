@@ -28,6 +28,8 @@ typedef enum sim_status {
     SIM_UNSUPPORTED,         /* an instruction that the simulator does not know */
     SIM_FAULT_ADDRESS,
     SIM_FAULT_MISALIGNED,
+    SIM_FAULT_STACK,         /* calls nested too deeply for the scratch memory */
+    SIM_FAULT_CALL,          /* a jump out of the code */
     SIM_FAULT_TRAP,          /* s_trap */
     SIM_FAULT_DEADLOCK,      /* every wave of a block waits */
     SIM_FAULT_TIMEOUT,

@@ -66,7 +66,7 @@ static void steps(sim_wave *w)
         uint32_t at = w->at;
         if (__builtin_expect(at >= n, 0)) {
             w->insn = NULL;
-            sim_fault(w, SIM_FAULT_ADDRESS, -1, "execution left the code object's text");
+            sim_fault(w, SIM_FAULT_CALL, -1, "execution left the code object's text");
         }
         const sim_insn *i = __atomic_load_n(&code->slots[at], __ATOMIC_ACQUIRE);
         if (__builtin_expect(!i, 0)) i = sim_code_at(code, at);
