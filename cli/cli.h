@@ -47,6 +47,8 @@ bool parse_mma(const char *text, bool *fast);
 
 /* A JSON string of any bytes: those that are not UTF-8 become '?'. */
 json_t *json_text(const char *text);
+/* A distance; null for that of a NaN from a number, a real beyond 63 bits. */
+json_t *json_ulp(const rt_difference *d, uint64_t ulp);
 /* Prints JSON indented with a newline; takes the value over. */
 int print_json(json_t *json);
 

@@ -89,9 +89,16 @@ json_t *json_text(const char *text)
     for (char *p = copy; p && *p; p++)
         if (*p & 0x80)
             *p = '?';
-    json = json_string(copy ? copy : "");
+    json = copy ? json_string(copy) : json_null();
     free(copy);
     return json;
+}
+
+json_t *json_ulp(const rt_difference *d, uint64_t ulp)
+{
+    if (rt_is_nan_distance(d, ulp))
+        return json_null();
+    return ulp > INT64_MAX ? json_real((double)ulp) : json_integer((json_int_t)ulp);
 }
 
 int print_json(json_t *json)

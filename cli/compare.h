@@ -25,7 +25,7 @@ typedef struct comparison_report {
 } comparison_report;
 
 /* "12" or "NaN" for a NaN against a number. */
-const char *ulp_text(uint64_t ulp, char *buffer, size_t size);
+const char *ulp_text(uint64_t ulp, bool nan, char *buffer, size_t size);
 /* "2-3", "16-31": the distances of bin i. */
 const char *bin_text(uint32_t bin, char *buffer, size_t size);
 /* "a.ptx:12" of an instruction, and the instruction as it stands there. */

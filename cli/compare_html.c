@@ -64,6 +64,7 @@ typedef struct kernel_row {
     const char *entry;
     uint64_t cases, outputs, elements, differing, max_ulp, different_cases;
     double ms[2];
+    bool nan;
     const compared_case *traced;
 } kernel_row;
 
@@ -81,6 +82,7 @@ static void add_case(kernel_row *k, const compared_case *c)
         k->outputs++;
         k->elements += d->elements;
         k->differing += d->differing;
+        k->nan = k->nan || rt_is_nan_distance(d, d->max_ulp);
         k->max_ulp = d->max_ulp > k->max_ulp ? d->max_ulp : k->max_ulp;
     }
     if (x->traced && x->finding->insn[0] && !k->traced)
@@ -121,7 +123,7 @@ static void write_kernels(page *p, const comparison_report *r)
         number_cell(p, k->outputs);
         number_cell(p, k->elements);
         number_cell(p, k->differing);
-        cell(p, ulp_text(k->max_ulp, text, sizeof text), true);
+        cell(p, ulp_text(k->max_ulp, k->nan, text, sizeof text), true);
         fprintf(p->f, "<td class=n>%.2f</td><td class=n>%.2f</td>", k->ms[0], k->ms[1]);
         answer_cell(p, !k->different_cases, k->different_cases ? "different" : "equal");
         cell(p, k->traced ? place_text(&k->traced->comparison, 0, place, sizeof place) : "", false);
@@ -236,8 +238,8 @@ static void write_output_row(page *p, const rt_compared *o)
         char element[96];
         cell(p, rt_array_describe(&o->a, text, sizeof text), false);
         number_cell(p, d->differing);
-        cell(p, d->differing ? ulp_text(o->statistics.median_ulp, text, sizeof text) : "", true);
-        cell(p, d->differing ? ulp_text(d->max_ulp, text, sizeof text) : "", true);
+        cell(p, d->differing ? ulp_text(o->statistics.median_ulp, rt_is_nan_distance(d, o->statistics.median_ulp), text, sizeof text) : "", true);
+        cell(p, d->differing ? ulp_text(d->max_ulp, rt_is_nan_distance(d, d->max_ulp), text, sizeof text) : "", true);
         snprintf(text, sizeof text, "%.3g", d->max_abs);
         cell(p, d->differing ? text : "", true);
         fputs("<td>", p->f);

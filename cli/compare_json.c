@@ -4,12 +4,6 @@
 #include "cli/compare.h"
 #include "runtime/device.h"
 
-/* A NaN against a number has no distance. */
-static json_t *ulp_or_null(uint64_t ulp)
-{
-    return ulp > INT64_MAX ? json_null() : json_integer((json_int_t)ulp);
-}
-
 static json_t *text_or_null(const char *text)
 {
     return text ? json_text(text) : json_null();
@@ -75,8 +69,8 @@ static json_t *json_of_output(const rt_compared *o)
     json_object_set_new(j, "elements", json_integer((json_int_t)d->elements));
     json_object_set_new(j, "differing", json_integer((json_int_t)d->differing));
     json_object_set_new(j, "outside_tolerance", json_integer((json_int_t)d->failing));
-    json_object_set_new(j, "median_ulp", ulp_or_null(o->statistics.median_ulp));
-    json_object_set_new(j, "max_ulp", ulp_or_null(d->max_ulp));
+    json_object_set_new(j, "median_ulp", json_ulp(d, o->statistics.median_ulp));
+    json_object_set_new(j, "max_ulp", json_ulp(d, d->max_ulp));
     json_object_set_new(j, "max_abs", isfinite(d->max_abs) ? json_real(d->max_abs) : json_null());
     json_object_set_new(j, "histogram", json_of_histogram(&o->statistics));
     if (d->differing) {

@@ -63,7 +63,7 @@ static int bin_of(const rt_compared *o, uint64_t i)
     if (rt_array_bits(&o->a, i) == rt_array_bits(&o->b, i))
         return -1;
     uint64_t distance = rt_distance(&o->b, &o->a, i, o->format);
-    return distance == UINT64_MAX ? RT_BINS : distance == 0 ? 0 : 63 - __builtin_clzll(distance);
+    return distance == UINT64_MAX && rt_reads_floats(o->a.dtype, o->format) ? RT_BINS : distance == 0 ? 0 : 63 - __builtin_clzll(distance);
 }
 
 /* A dot shows the worst of the elements under it. */

@@ -5,9 +5,9 @@
 #include "cli/compare.h"
 #include "runtime/device.h"
 
-const char *ulp_text(uint64_t ulp, char *buffer, size_t size)
+const char *ulp_text(uint64_t ulp, bool nan, char *buffer, size_t size)
 {
-    if (ulp == UINT64_MAX)
+    if (nan)
         snprintf(buffer, size, "NaN");
     else
         snprintf(buffer, size, "%" PRIu64, ulp);
@@ -107,8 +107,8 @@ static void print_outputs(const rt_comparison *c)
             rt_array_describe(&o->a, array, sizeof array);
             snprintf(differing, sizeof differing, "%" PRIu64 " of %" PRIu64, d->differing, d->elements);
             if (d->differing) {
-                ulp_text(o->statistics.median_ulp, median, sizeof median);
-                ulp_text(d->max_ulp, most, sizeof most);
+                ulp_text(o->statistics.median_ulp, rt_is_nan_distance(d, o->statistics.median_ulp), median, sizeof median);
+                ulp_text(d->max_ulp, rt_is_nan_distance(d, d->max_ulp), most, sizeof most);
                 snprintf(abs, sizeof abs, "%.3g", d->max_abs);
             }
         }

@@ -61,7 +61,7 @@ static const char *model_name(const case_file *file, const run_arguments *a)
 
 static const char *ulp_text(const rt_difference *d, char *buffer, size_t size)
 {
-    if (d->max_ulp == UINT64_MAX)
+    if (rt_is_nan_distance(d, d->max_ulp))
         snprintf(buffer, size, "NaN");
     else
         snprintf(buffer, size, "%" PRIu64, d->max_ulp);
@@ -197,8 +197,7 @@ static json_t *json_of_verdict(const case_verdict *v)
         json_object_set_new(j, "elements", json_integer((json_int_t)d->elements));
         json_object_set_new(j, "differing", json_integer((json_int_t)d->differing));
         json_object_set_new(j, "outside_tolerance", json_integer((json_int_t)d->failing));
-        /* null: a NaN against a number has no distance */
-        json_object_set_new(j, "max_ulp", d->max_ulp > INT64_MAX ? json_null() : json_integer((json_int_t)d->max_ulp));
+        json_object_set_new(j, "max_ulp", json_ulp(d, d->max_ulp));
         json_object_set_new(j, "max_abs", isfinite(d->max_abs) ? json_real(d->max_abs) : json_null());
         if (d->differing) {
             json_object_set_new(j, "first", json_integer((json_int_t)d->first));

@@ -97,7 +97,9 @@ static pxb_status judge_array(pxb_context *ctx, const case_file *file, case_resu
         rt_compare(&got, &want, e->format, &e->tolerance, &v->difference);
         v->array_text = rt_pool_strdup(&result->pool, rt_array_describe(&got, text, sizeof text));
         v->passed = v->difference.failing == 0;
-        if (!v->passed)
+        if (!v->array_text)
+            status = rt_no_memory(ctx);
+        else if (!v->passed)
             v->detail = describe_failure(&result->pool, &got, &want, e, &v->difference);
     }
     rt_array_free(&want);

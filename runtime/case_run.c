@@ -423,8 +423,11 @@ static pxb_status read_changed_globals(run *r)
         case_output *o = &result->outputs[result->noutputs];
         pxb_status status = read_global(r, v->name, o);
         if (status == PXB_NOT_FOUND) {
-            result->missing[result->nmissing++] = rt_pool_strdup(&result->pool, v->name);
+            const char *name = rt_pool_strdup(&result->pool, v->name);
             rt_array_free(&o->array);
+            if (!name)
+                return rt_no_memory(r->ctx);
+            result->missing[result->nmissing++] = name;
             continue;
         }
         if (status)

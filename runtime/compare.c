@@ -29,6 +29,12 @@ static bool float_layout(rt_dtype dtype, rt_format format, layout *out)
     }
 }
 
+bool rt_reads_floats(rt_dtype dtype, rt_format format)
+{
+    layout l;
+    return float_layout(dtype, format, &l);
+}
+
 static uint64_t distance_float(uint64_t a, uint64_t b, const layout *l)
 {
     uint64_t sign = (uint64_t)1 << (l->bits - 1), ma = a & (sign - 1), mb = b & (sign - 1);
@@ -103,6 +109,7 @@ void rt_compare(const rt_array *got, const rt_array *want, rt_format format, con
     bool is_float = float_layout(got->dtype, format, &l), found_failing = false, found_differing = false;
     memset(out, 0, sizeof *out);
     out->elements = got->count;
+    out->is_float = is_float;
     for (uint64_t i = 0; i < got->count; i++) {
         uint64_t a = rt_array_bits(got, i), b = rt_array_bits(want, i);
         if (a == b)

@@ -21,7 +21,8 @@ typedef struct rt_difference {
     uint64_t elements;
     uint64_t differing;        /* with other bits */
     uint64_t failing;          /* outside the tolerance */
-    uint64_t max_ulp;          /* UINT64_MAX: a NaN against a number */
+    bool is_float;             /* a distance of UINT64_MAX is then a NaN against a number; among integers it is one like others */
+    uint64_t max_ulp;
     double max_abs;            /* NaN when a NaN or an infinity stands against something else */
     uint64_t first;            /* first element that fails, or else that differs */
     uint64_t worst;            /* element of max_ulp */
@@ -31,14 +32,18 @@ typedef struct rt_difference {
 void rt_compare(const rt_array *got, const rt_array *want, rt_format format, const rt_tolerance *tolerance, rt_difference *out);
 
 /* Distance of elements i in units of the last place, as for RT_ULP; 0 for bits that differ only in the sign of zero or
- * in a NaN's payload. UINT64_MAX: a NaN against a number. */
+ * in a NaN's payload. UINT64_MAX among floats: a NaN against a number. */
 uint64_t rt_distance(const rt_array *a, const rt_array *b, uint64_t i, rt_format format);
+
+/* Whether elements are read as floats. */
+bool rt_reads_floats(rt_dtype dtype, rt_format format);
+static inline bool rt_is_nan_distance(const rt_difference *d, uint64_t ulp) { return d->is_float && ulp == UINT64_MAX; }
 
 /* compare_statistics.c: how differences are spread. */
 enum { RT_BINS = 64 };
 typedef struct rt_statistics {
     rt_difference difference;
-    uint64_t median_ulp;       /* of the differing elements; UINT64_MAX: a NaN against a number */
+    uint64_t median_ulp;       /* of the differing elements */
     uint64_t bits_only;        /* differing, at distance 0 */
     uint64_t bins[RT_BINS];    /* distances from 2^i up to below 2^(i + 1) */
     uint64_t nan;              /* a NaN against a number */

@@ -12,7 +12,7 @@ static int by_number(const void *a, const void *b)
 
 static void count(rt_statistics *s, uint64_t distance)
 {
-    if (distance == UINT64_MAX) {
+    if (rt_is_nan_distance(&s->difference, distance)) {
         s->nan++;
     } else if (distance == 0) {
         s->bits_only++;
@@ -43,7 +43,7 @@ pxb_status rt_compare_statistics(pxb_context *ctx, const rt_array *got, const rt
     qsort(distances, (size_t)n, sizeof *distances, by_number);
     /* Of an even number the mean of the two in the middle, rounded down; a NaN in the middle stays one. */
     uint64_t a = distances[(n - 1) / 2], b = distances[n / 2];
-    out->median_ulp = b == UINT64_MAX ? b : a + (b - a) / 2;
+    out->median_ulp = rt_is_nan_distance(&out->difference, b) ? b : a + (b - a) / 2;
     free(distances);
     return PXB_OK;
 }

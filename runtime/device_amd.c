@@ -115,12 +115,14 @@ static pxb_status make_buffer(pxb_device *device, size_t bytes, const void *head
         return PXB_OK;
     pxb_address address;
     pxb_status status = amd_alloc(device, bytes, &address);
-    if (!status)
-        status = amd_write(device, address, head, head_bytes);
     if (status)
         return status;
-    *out = address;
-    return PXB_OK;
+    status = amd_write(device, address, head, head_bytes);
+    if (status)
+        amd_free(device, address);
+    else
+        *out = address;
+    return status;
 }
 
 static pxb_status make_texture_slots(pxb_device *device)

@@ -89,7 +89,9 @@ static const char *choices(void)
     hip_library hip;
     size_t n = 0;
     text[0] = 0;
-    for (int i = 0; hip_load(&hip, why, sizeof why) && i < hip.devices && n + 12 < sizeof text; i++)
+    if (!hip_load(&hip, why, sizeof why))
+        return text;
+    for (int i = 0; i < hip.devices && n + 12 < sizeof text; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, "%s%d", i ? " " : "", i);
     return text;
 }

@@ -174,7 +174,7 @@ static pxb_status take_result(pxb_context *ctx, rt_record *r, rt_record_case *c,
     c->run_ms = result->run_ms ? result->run_ms[0] : 0;
     c->nproperties = result->nproperties;
     c->nmissing = result->nmissing;
-    if (!c->printed || !copy_texts(&r->pool, &c->properties, result->properties, 2 * result->nproperties) ||
+    if (!c->printed || (result->fault_text && !c->fault_text) || !copy_texts(&r->pool, &c->properties, result->properties, 2 * result->nproperties) ||
         !copy_texts(&r->pool, &c->missing, result->missing, result->nmissing))
         return rt_no_memory(ctx);
     return take_outputs(ctx, r, c, result);

@@ -54,7 +54,7 @@ static bool add_text(writer *w, const char *name, const char *text)
     return add_member(w, name, a);
 }
 
-/* jansson takes UTF-8 only; other bytes become '?'. */
+/* jansson takes UTF-8 only; other bytes become '?'. NULL: no memory, which makes what it is part of incomplete. */
 static json_t *text_or_null(const char *text)
 {
     if (!text)
@@ -66,7 +66,7 @@ static json_t *text_or_null(const char *text)
     for (char *p = copy; p && *p; p++)
         if (*p & 0x80)
             *p = '?';
-    j = json_string(copy ? copy : "");
+    j = copy ? json_string(copy) : NULL;
     free(copy);
     return j;
 }
@@ -93,9 +93,13 @@ static json_t *json_of_output(writer *w, const rt_record_output *o, uint32_t c, 
 static json_t *json_of_properties(const rt_record_case *c)
 {
     json_t *j = json_object();
-    for (uint32_t i = 0; i < c->nproperties; i++)
-        json_object_set_new(j, c->properties[2 * i], text_or_null(c->properties[2 * i + 1]));
-    return j;
+    bool complete = j != NULL;
+    for (uint32_t i = 0; i < c->nproperties && complete; i++)
+        complete = json_object_set_new(j, c->properties[2 * i], text_or_null(c->properties[2 * i + 1])) == 0;
+    if (complete)
+        return j;
+    json_decref(j);
+    return NULL;
 }
 
 static json_t *json_of_case(writer *w, const rt_record_case *c, uint32_t number)
@@ -105,7 +109,7 @@ static json_t *json_of_case(writer *w, const rt_record_case *c, uint32_t number)
     for (uint32_t i = 0; i < c->noutputs; i++)
         complete = json_array_append_new(outputs, json_of_output(w, &c->outputs[i], number, i)) == 0 && complete;
     for (uint32_t i = 0; i < c->nmissing; i++)
-        json_array_append_new(missing, text_or_null(c->missing[i]));
+        complete = json_array_append_new(missing, text_or_null(c->missing[i])) == 0 && complete;
     json_t *j = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:s, s:f, s:o, s:o}", "case",
                           text_or_null(c->name), "description", text_or_null(c->description), "entries",
                           text_or_null(c->entries), "ptx", text_or_null(c->ptx), "ptx_sha256",
@@ -122,12 +126,12 @@ static json_t *json_of_case(writer *w, const rt_record_case *c, uint32_t number)
         json_object_set_new(j, "status", json_string(name ? name : pxb_status_name(c->status)));
         json_object_set_new(j, "status_number", json_integer(c->status));
         json_object_set_new(j, "line", json_integer(c->fault_line));
-        json_object_set_new(j, "text", text_or_null(c->fault_text));
+        complete = json_object_set_new(j, "text", text_or_null(c->fault_text)) == 0 && complete;
     }
     if (c->printed[0]) {
         const char *member = rt_pool_printf(&w->pool, "case%u.printf", number);
         complete = add_text(w, member, c->printed) && complete;
-        json_object_set_new(j, "printf", json_string(member ? member : ""));
+        complete = member && json_object_set_new(j, "printf", json_string(member)) == 0 && complete;
     }
     if (complete)
         return j;
@@ -328,7 +332,10 @@ static void read_lists(reader *r, const json_t *j, rt_record_case *c)
     c->properties = texts_of(r, 2 * json_object_size(properties));
     for (size_t i = 0; i < json_array_size(missing) && !r->status; i++) {
         const json_t *text = json_array_get(missing, i);
-        c->missing[c->nmissing++] = json_is_string(text) ? rt_pool_strdup(&r->out->pool, json_string_value(text)) : "";
+        const char *name_of = json_is_string(text) ? rt_pool_strdup(&r->out->pool, json_string_value(text)) : "";
+        if (!name_of)
+            r->status = rt_no_memory(r->ctx);
+        c->missing[c->nmissing++] = name_of ? name_of : "";
     }
     json_object_foreach(properties, name, value)
     {

@@ -380,6 +380,29 @@ TEST_F(Compare, StatisticsOfDifferences)
     EXPECT_EQ(s.nbins, 4u);
     EXPECT_EQ(s.median_ulp, 1u);      // 0 0 1 1 3 8 NaN
     EXPECT_EQ(s.difference.max_ulp, UINT64_MAX);
+    EXPECT_TRUE(rt_is_nan_distance(&s.difference, s.difference.max_ulp));
+}
+
+// Integers can be as far apart as a NaN is from a number.
+TEST_F(Compare, StatisticsOfIntegersFarApart)
+{
+    const uint64_t a[] = {0, 0, 5}, b[] = {UINT64_MAX, UINT64_MAX, 6};
+    rt_array x = {}, y = {};
+    x.dtype = y.dtype = RT_U64;
+    x.ndim = y.ndim = 1;
+    x.shape[0] = x.count = y.shape[0] = y.count = 3;
+    x.bytes = y.bytes = 24;
+    x.data = const_cast<uint64_t *>(a);
+    y.data = const_cast<uint64_t *>(b);
+    rt_statistics s;
+    rt_tolerance exact = {};
+    ASSERT_EQ(rt_compare_statistics(ctx, &y, &x, RT_AS_DTYPE, &exact, &s), PXB_OK);
+    EXPECT_EQ(s.nan, 0u);
+    EXPECT_EQ(s.bins[63], 2u);
+    EXPECT_EQ(s.bins[0], 1u);
+    EXPECT_EQ(s.nbins, 64u);
+    EXPECT_EQ(s.median_ulp, UINT64_MAX);
+    EXPECT_FALSE(rt_is_nan_distance(&s.difference, s.median_ulp));
 }
 
 // ---------------------------------------------------------------- comparisons
