@@ -74,6 +74,15 @@ static pxb_status report_call(const amd_kernel *k, uint64_t target, const amd_pl
     return amd_fault(k, PXB_FAULT_CALL, place, "indirect call to 0x%" PRIx64 ", which is no function", target);
 }
 
+static pxb_status report_barrier(const amd_kernel *k, unsigned id, unsigned count, unsigned other, const amd_place *place)
+{
+    if (id >= PXL_CLUSTER_BARRIER)
+        return amd_fault(k, PXB_FAULT_DEADLOCK, place, "there is no barrier %u", id);
+    if (count % 32)
+        return amd_fault(k, PXB_FAULT_DEADLOCK, place, "the thread count %u of a barrier is not a multiple of the warp size", count);
+    return amd_fault(k, PXB_FAULT_DEADLOCK, place, "barrier %u is waited for with different thread counts, %u and %u", id, other, count);
+}
+
 static pxb_status report(const amd_kernel *k, const pxl_fault_record *r, const amd_place *place)
 {
     pxb_device *device = k->module->device;
@@ -96,6 +105,7 @@ static pxb_status report(const amd_kernel *k, const pxl_fault_record *r, const a
     case PXL_FAULT_DEADLOCK:
         return amd_fault(k, PXB_FAULT_DEADLOCK, place, "barrier %u can never complete: every thread of the block that has not ended waits",
                          (unsigned)r->detail[0]);
+    case PXL_FAULT_BARRIER: return report_barrier(k, (unsigned)r->detail[0], (unsigned)r->detail[1], (unsigned)r->detail[2], place);
     case PXL_FAULT_BULK:
         if (r->detail[0] % 16 == 0)
             return amd_fault(k, PXB_FAULT_MISALIGNED, place, "a bulk copy of %u bytes, which is not a multiple of 16", (unsigned)r->detail[1]);

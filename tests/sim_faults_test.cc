@@ -138,6 +138,227 @@ TEST_P(SimFaults, TooMuchTextIsCutAndCounted)
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
+// ------------------------------------------------------------ barriers
+
+const char *const barriers_text = R"(.visible .entry too_many(.param .u64 out)
+{
+    .reg .pred %p; .reg .b32 %t;
+    mov.u32 %t, %tid.x;
+    bar.sync 1, 96;
+    ret;
+}
+.visible .entry too_many_divided(.param .u64 out)
+{
+    .reg .pred %p; .reg .b32 %t;
+    mov.u32 %t, %tid.x;
+    setp.lt.u32 %p, %t, 16;
+    @%p bra A;
+    barrier.sync 1, 96;
+    bra B;
+A:  barrier.sync 1, 96;
+B:  ret;
+}
+.visible .entry exited(.param .u64 out)
+{
+    .reg .pred %p; .reg .b32 %t; .reg .b64 %a, %i;
+    mov.u32 %t, %tid.x;
+    ld.param.u64 %a, [out];
+    mul.wide.u32 %i, %t, 4; add.u64 %a, %a, %i;
+    setp.gt.u32 %p, %t, 40;
+    @%p bra E;
+    bar.sync 0, 64;
+    st.global.u32 [%a], 7;
+E:  ret;
+}
+.visible .entry exited_warp(.param .u64 out)
+{
+    .reg .pred %p; .reg .b32 %t; .reg .b64 %a, %i;
+    mov.u32 %t, %tid.x;
+    ld.param.u64 %a, [out];
+    mul.wide.u32 %i, %t, 4; add.u64 %a, %a, %i;
+    setp.ge.u32 %p, %t, 32;
+    @%p bra E;
+    bar.sync 0, 64;
+    st.global.u32 [%a], 7;
+E:  ret;
+}
+.visible .entry no_barrier(.param .u64 out)
+{
+    .reg .b32 %t; 
+    mov.u32 %t, %ntid.x;
+    barrier.sync %t;
+    ret;
+}
+.visible .entry odd_count(.param .u64 out)
+{
+    .reg .b32 %t; 
+    mov.u32 %t, %ntid.x;
+    sub.u32 %t, %t, 5;
+    barrier.sync 2, %t;
+    ret;
+}
+.visible .entry cluster_divided(.param .u64 out)
+{
+    .reg .pred %p; .reg .b32 %t,%v; .reg .b64 %a, %i;
+    .shared .align 4 .b32 s[64];
+    .reg .b32 %s;
+    mov.u32 %t, %tid.x;
+    ld.param.u64 %a, [out];
+    mul.wide.u32 %i, %t, 4; add.u64 %a, %a, %i;
+    mov.u32 %s, s;
+    mad.lo.u32 %s, %t, 4, %s;
+    st.shared.u32 [%s], %t;
+    and.b32 %v, %t, 1;
+    setp.eq.u32 %p, %v, 0;
+    @%p bra A;
+    barrier.cluster.arrive;
+    barrier.cluster.wait;
+    bra B;
+A:  add.u32 %v, %v, 2;
+    barrier.cluster.arrive;
+    barrier.cluster.wait;
+B:  xor.b32 %v, %t, 63;
+    mov.u32 %s, s;
+    mad.lo.u32 %s, %v, 4, %s;
+    ld.shared.u32 %v, [%s];
+    st.global.u32 [%a], %v;
+    ret;
+}
+.visible .entry cluster_split(.param .u64 out)
+{
+    .reg .pred %p; .reg .b32 %t,%v; .reg .b64 %a, %i;
+    mov.u32 %t, %tid.x;
+    ld.param.u64 %a, [out];
+    barrier.cluster.arrive;
+    setp.lt.u32 %p, %t, 32;
+    @%p bra A;
+    barrier.cluster.wait;
+    st.volatile.global.u32 [%a], 5;
+    bra B;
+A:  ld.volatile.global.u32 %v, [%a];
+    setp.eq.u32 %p, %v, 0;
+    @%p bra A;
+    barrier.cluster.wait;
+B:  ret;
+}
+.visible .entry rest_leaves(.param .u64 out)
+{
+    .reg .pred %p, %q; .reg .b32 %t,%v; .reg .b64 %a, %i;
+    mov.u32 %t, %tid.x;
+    ld.param.u64 %a, [out];
+    mul.wide.u32 %i, %t, 4; add.u64 %a, %a, %i;
+    setp.lt.u32 %p, %t, 10;
+    @%p bra A;
+    mov.u32 %v, 100;
+L:  sub.u32 %v, %v, 1;
+    setp.ne.u32 %q, %v, 0;
+    @%q bra L;
+    ret;
+A:  barrier.sync 3, 32;
+    st.global.u32 [%a], 9;
+    ret;
+}
+.visible .entry producer(.param .u64 out)
+{
+    .reg .pred %p, %q; .reg .b32 %t,%v; .reg .b64 %a, %i;
+    .shared .align 4 .b32 s[32];
+    .reg .b32 %s;
+    mov.u32 %t, %tid.x;
+    ld.param.u64 %a, [out];
+    mul.wide.u32 %i, %t, 4; add.u64 %a, %a, %i;
+    setp.ge.u32 %p, %t, 32;
+    and.b32 %v, %t, 31;
+    mov.u32 %s, s;
+    mad.lo.u32 %s, %v, 4, %s;
+    @%p bra C;
+    st.shared.u32 [%s], %t;
+    bar.arrive 4, 64;
+    ret;
+C:  bar.sync 4, 64;
+    ld.shared.u32 %v, [%s];
+    st.global.u32 [%a], %v;
+    ret;
+}
+.visible .entry reduce(.param .u64 out)
+{
+    .reg .pred %p, %q; .reg .b32 %t,%v; .reg .b64 %a, %i;
+    mov.u32 %t, %tid.x;
+    ld.param.u64 %a, [out];
+    mul.wide.u32 %i, %t, 4; add.u64 %a, %a, %i;
+    setp.ge.u32 %p, %t, 50;
+    @%p bra E;
+    setp.ge.u32 %q, %t, 20;
+    bar.red.popc.u32 %v, 3, 64, %q;
+    st.global.u32 [%a], %v;
+E:  ret;
+}
+.visible .entry exited_96(.param .u64 out)
+{
+    .reg .pred %p; .reg .b32 %t; .reg .b64 %a, %i;
+    mov.u32 %t, %tid.x;
+    setp.gt.u32 %p, %t, 40;
+    @%p bra E;
+    bar.sync 0, 96;
+E:  ret;
+}
+.visible .entry different(.param .u64 out)
+{
+    .reg .pred %p; .reg .b32 %t; .reg .b64 %a, %i;
+    mov.u32 %t, %tid.x;
+    and.b32 %t, %t, 32;
+    add.u32 %t, %t, 64;
+    bar.sync 0, %t;
+    ret;
+}
+.visible .entry cluster_and_bar(.param .u64 out)
+{
+    .reg .pred %p; .reg .b32 %t; .reg .b64 %a, %i;
+    mov.u32 %t, %tid.x;
+    ld.param.u64 %a, [out];
+    mul.wide.u32 %i, %t, 4; add.u64 %a, %a, %i;
+    barrier.cluster.arrive.aligned;
+    bar.sync 0;
+    barrier.cluster.wait.aligned;
+    barrier.cluster.arrive.aligned;
+    bar.sync 0;
+    barrier.cluster.wait.aligned;
+    barrier.cluster.wait.aligned;
+    st.global.u32 [%a], 3;
+    ret;
+}
+)";
+
+// A warp arrives as a whole, and nobody waits for what has ended (PTX ISA, "bar, barrier").
+TEST_P(SimFaults, BarriersCountWarpsAndNotThreads)
+{
+    struct { const char *kernel; uint32_t expected; uint32_t threads; } const cases[] = {
+        {"exited", 7, 41}, {"exited_warp", 7, 32}, {"rest_leaves", 9, 10}, {"reduce", 30, 50}, {"cluster_and_bar", 3, 64}, {"cluster_split", 5, 1}};
+    ASSERT_EQ(load(barriers_text), PXB_OK) << message();
+    for (auto &c : cases) {
+        ASSERT_EQ(pxb_memory_set(device, memory, 0, 4096), PXB_OK);
+        EXPECT_EQ(run(c.kernel, 64), PXB_OK) << message();
+        for (uint32_t i = 0; i < 64; i++) EXPECT_EQ(word(i), i < c.threads ? c.expected : 0) << c.kernel << i;
+    }
+    EXPECT_EQ(run("cluster_divided", 64), PXB_OK) << message();
+    for (uint32_t i = 0; i < 64; i++) EXPECT_EQ(word(i), 63 - i);
+    EXPECT_EQ(run("producer", 64), PXB_OK) << message();
+    for (uint32_t i = 0; i < 32; i++) EXPECT_EQ(word(32 + i), i);
+}
+
+TEST_P(SimFaults, BarriersThatCannotComplete)
+{
+    struct { const char *kernel, *line, *why; } const cases[] = {
+        {"too_many", "bar.sync 1, 96", "can never complete"}, {"too_many_divided", nullptr, "can never complete"},
+        {"exited_96", "bar.sync 0, 96", "can never complete"}, {"no_barrier", "barrier.sync %t", "there is no barrier 64"},
+        {"odd_count", "barrier.sync 2, %t", "59 of a barrier is not a multiple"}, {"different", "bar.sync 0, %t", "barrier 0"}};
+    ASSERT_EQ(load(barriers_text), PXB_OK) << message();
+    for (auto &c : cases) {
+        EXPECT_EQ(run(c.kernel, 64), PXB_FAULT_DEADLOCK) << c.kernel;
+        if (c.line) { EXPECT_EQ(last()->line, line_of(c.line)) << message(); }         // else: one of two
+        EXPECT_NE(std::string(message()).find(c.why), std::string::npos) << message();
+    }
+}
+
 // ------------------------------------------------------------ functions that cannot be called
 
 const char *const functions_text = R"(.func (.param .b32 r) fine(.param .b32 a)

@@ -8,7 +8,7 @@
  *
  * Collectives meet there, from whatever place their lanes come: one case holds the call for all instructions with the same meaning, with
  * arguments and results in memory (of which LLVM makes registers). Barriers are counters in LDS (pxl_barrier_… in
- * ptx/lib/amdgcn.c): the hardware's would hold the whole wavefront.
+ * ptx/lib/amdgcn_barrier.c): the hardware's would hold the whole wavefront.
  */
 #include "ptx/lib/fault.h"
 #include "translator/plan.h"
@@ -101,20 +101,14 @@ LLVMBasicBlockRef xl_hop(xl_emitter *x, LLVMBasicBlockRef b_target)
 
 /* ------------------------------------------------------------ barriers */
 
-void xl_wait_barrier(xl_emitter *x, LLVMValueRef cells, const ptx_value *id, const ptx_value *count)
+void xl_wait_barrier(xl_emitter *x, LLVMValueRef cells, const ptx_value *id)
 {
     LLVMBasicBlockRef b_wait = l_block(x, "wait"), b_done = l_block(x, "");
-    LLVMValueRef ticket = xl_entry_alloca(x, l_int(x, 32));
-    LLVMValueRef v_count = count ? xl_read_bits(x, count, 32) : l_i32(x, 0);
-    LLVMValueRef arrive[4] = {cells, xl_read_bits(x, id, 32), v_count, l_i1(x, true)};
-    l_fence(x, LLVMAtomicOrderingRelease, "workgroup");
-    l_store(x, xl_call_helper(x, "pxl_barrier_arrive", arrive, 4), ticket);
     go(x, new_state(x, b_wait));
     l_here(x, b_wait);
-    v_count = count ? xl_read_bits(x, count, 32) : l_i32(x, 0);
-    LLVMValueRef poll[6] = {cells, xl_read_bits(x, id, 32), v_count, l_load(x, l_int(x, 32), ticket), l_i32(x, x->insn->at.line),
-                            l_i32(x, x->insn->at.column)};
-    l_cond_br(x, xl_call_helper(x, "pxl_barrier_poll", poll, 6), b_done, x->dispatch->b_dispatch);
+    LLVMValueRef poll[5] = {cells, id ? xl_read_bits(x, id, 32) : l_i32(x, PXL_CLUSTER_BARRIER), xl_special(x, PTX_SR_WARPID, 32),
+                            l_i32(x, x->insn->at.line), l_i32(x, x->insn->at.column)};
+    l_cond_br(x, xl_call_helper(x, "pxl_barrier_poll", poll, 5), b_done, x->dispatch->b_dispatch);
     l_here(x, b_done);
     l_fence(x, LLVMAtomicOrderingAcquire, "workgroup");
 }

@@ -2,7 +2,7 @@
  *
  * A barrier that the whole block joins is the hardware's, which also counts ended
  * waves as arrived. Barriers with a thread count are counters in LDS
- * (pxl_named_barrier in ptx/lib/amdgcn.c), zeroed at the entry of kernels that use them.
+ * (ptx/lib/amdgcn_barrier.c), zeroed at the entry of kernels that use them.
  */
 #include <string.h>
 #include "ptx/lib/fault.h"
@@ -54,11 +54,13 @@ static LLVMValueRef barrier_cells(xl_emitter *x)
 
 static void join(xl_emitter *x, const bar_operands *o, bool wait)
 {
-    if (wait && x->dispatch) { xl_wait_barrier(x, barrier_cells(x), o->id, o->count); return; }
-    if (!o->count && wait && !x->several_barriers) { hardware_barrier(x); return; }
-    LLVMValueRef args[6] = {barrier_cells(x), xl_read_bits(x, o->id, 32), o->count ? xl_read_bits(x, o->count, 32) : l_i32(x, 0), l_i1(x, wait),
-                            l_i32(x, x->insn->at.line), l_i32(x, x->insn->at.column)};
-    xl_call_helper(x, "pxl_named_barrier", args, 6);
+    if (!o->count && wait && !x->several_barriers && !x->dispatch) { hardware_barrier(x); return; }
+    LLVMValueRef args[7] = {barrier_cells(x), xl_read_bits(x, o->id, 32), o->count ? xl_read_bits(x, o->count, 32) : l_i32(x, 0), l_i1(x, wait),
+                            xl_special(x, PTX_SR_WARPID, 32), l_i32(x, x->insn->at.line), l_i32(x, x->insn->at.column)};
+    if (!wait || !x->dispatch) { xl_call_helper(x, x->dispatch ? "pxl_barrier_arrive" : "pxl_warp_barrier", args, 7); return; }
+    l_fence(x, LLVMAtomicOrderingRelease, "workgroup");
+    xl_call_helper(x, "pxl_barrier_arrive", args, 7);
+    xl_wait_barrier(x, barrier_cells(x), o->id);
 }
 
 static LLVMValueRef reduction_cell(xl_emitter *x, const bar_operands *o)
@@ -109,17 +111,22 @@ void xl_clear_barriers(xl_emitter *x)
     l_here(x, b_clear);
     LLVMBuildMemSet(x->b, barrier_cells(x), l_const(x, 8, 0), l_i64(x, 4 * PXL_CELLS), 16);
     LLVMValueRef v_threads = l_mul(x, l_mul(x, xl_special(x, PTX_SR_NTID_X, 32), xl_special(x, PTX_SR_NTID_Y, 32)), xl_special(x, PTX_SR_NTID_Z, 32));
-    l_store(x, v_threads, l_offset_k(x, barrier_cells(x), 4 * PXL_CELL_ALIVE));
+    LLVMValueRef v_whole = l_and(x, l_add(x, v_threads, l_i32(x, 31)), l_i32(x, ~31u));
+    l_store(x, v_threads, l_offset_k(x, barrier_cells(x), 4 * PXL_CELL_THREADS));
+    l_store(x, v_whole, l_offset_k(x, barrier_cells(x), 4 * PXL_CELL_LIVING));
+    l_store(x, v_whole, l_offset_k(x, barrier_cells(x), 4 * PXL_CELL_TOTAL));
     l_br(x, b_next);
     l_here(x, b_next);
     hardware_barrier(x);
+    LLVMValueRef args[2] = {barrier_cells(x), xl_special(x, PTX_SR_WARPID, 32)};
+    xl_call_helper(x, "pxl_barrier_enter", args, 2);
 }
 
 /* Where the threads of such an entry end: barriers wait for them no longer. */
 void xl_leave_barriers(xl_emitter *x)
 {
-    LLVMValueRef cells = barrier_cells(x);
-    xl_call_helper(x, "pxl_barrier_leave", &cells, 1);
+    LLVMValueRef args[2] = {barrier_cells(x), xl_special(x, PTX_SR_WARPID, 32)};
+    xl_call_helper(x, "pxl_barrier_leave", args, 2);
 }
 
 /* Whether functions of the module name more than one barrier: the hardware has one. */
@@ -130,8 +137,8 @@ bool xl_names_several_barriers(const xl_emitter *x)
         const ptx_function *f = x->module->functions[i];
         for (uint32_t k = 0; x->functions[i].value && k < f->ninsns; k++) {
             if (!xl_is_barrier(&f->insns[k])) continue;
-            const ptx_value *id = bar_operands_of(&f->insns[k]).id;
-            uint64_t number = id && id->kind == PTX_VALUE_IMM ? id->imm : UINT64_MAX - 1;     /* a register may hold any */
+            const ptx_value *id = xl_is_cluster_barrier(&f->insns[k]) ? NULL : bar_operands_of(&f->insns[k]).id;
+            uint64_t number = !id ? PXL_CLUSTER_BARRIER : id->kind == PTX_VALUE_IMM ? id->imm : UINT64_MAX - 1;     /* a register may hold any */
             if (number == UINT64_MAX - 1 || (named != UINT64_MAX && named != number)) return true;
             named = number;
         }
@@ -143,7 +150,7 @@ bool xl_needs_barrier_cells(const ptx_function *f)
 {
     for (uint32_t i = 0; i < f->ninsns; i++) {
         const ptx_insn *insn = &f->insns[i];
-        if (!insn->operation || strcmp(insn->operation, "bar")) continue;
+        if (!xl_is_barrier(insn) || xl_is_cluster_barrier(insn)) continue;
         if (xl_is_counted_barrier(insn) || !strcmp(choice(insn, "op"), "red")) return true;
     }
     return false;
@@ -174,11 +181,27 @@ static void lower_bar_warp(xl_emitter *x, const ptx_insn *insn)
     l_fence(x, LLVMAtomicOrderingAcquire, "wavefront");
 }
 
-/* A cluster is one block. The wait is the whole barrier; arriving only orders memory. */
+/* A cluster is one block. Where it is the only barrier and no lanes wait apart, the wait is the hardware's whole barrier, and arriving
+ * only orders memory. */
 static void lower_barrier_cluster(xl_emitter *x, const ptx_insn *insn)
 {
-    if (!strcmp(choice(insn, "op"), "wait")) hardware_barrier(x);
-    else l_fence(x, LLVMAtomicOrderingRelease, "workgroup");
+    bool waits = !strcmp(choice(insn, "op"), "wait");
+    if (!x->several_barriers && !x->dispatch) {
+        if (waits) hardware_barrier(x);
+        else l_fence(x, LLVMAtomicOrderingRelease, "workgroup");
+        return;
+    }
+    LLVMValueRef v_warp = xl_special(x, PTX_SR_WARPID, 32), v_line = l_i32(x, insn->at.line), v_column = l_i32(x, insn->at.column);
+    LLVMValueRef arrive[2] = {barrier_cells(x), v_warp};
+    LLVMValueRef wait[4] = {barrier_cells(x), v_warp, v_line, v_column};
+    l_fence(x, waits ? LLVMAtomicOrderingAcquire : LLVMAtomicOrderingRelease, "workgroup");
+    if (!waits) xl_call_helper(x, x->dispatch ? "pxl_cluster_arrive" : "pxl_warp_cluster_arrive", arrive, 2);
+    else if (!x->dispatch) xl_call_helper(x, "pxl_warp_cluster_wait", wait, 4);
+    else {
+        xl_call_helper(x, "pxl_cluster_await", arrive, 2);
+        xl_wait_barrier(x, barrier_cells(x), NULL);
+    }
+    if (waits) l_fence(x, LLVMAtomicOrderingAcquire, "workgroup");
 }
 
 /* ------------------------------------------------------------ mbarrier (the state's layout is in ptx/lib/mbarrier.h) */

@@ -23,7 +23,8 @@ enum { MOST_BLOCKS = 4096, MOST_READ = 128 };
 static const char *choice(const ptx_insn *insn, const char *group) { return isa_choice(insn->form, &insn->tuple, group); }
 static bool is(const ptx_insn *insn, const char *operation) { return insn->operation && !strcmp(insn->operation, operation); }
 
-bool xl_is_barrier(const ptx_insn *insn) { return is(insn, "bar"); }
+bool xl_is_cluster_barrier(const ptx_insn *insn) { return is(insn, "barrier_cluster"); }
+bool xl_is_barrier(const ptx_insn *insn) { return is(insn, "bar") || xl_is_cluster_barrier(insn); }
 
 static bool has_count(const ptx_insn *insn)
 {
@@ -32,7 +33,7 @@ static bool has_count(const ptx_insn *insn)
     return sources > 1;
 }
 
-bool xl_is_counted_barrier(const ptx_insn *insn) { return xl_is_barrier(insn) && (has_count(insn) || !strcmp(choice(insn, "op"), "arrive")); }
+bool xl_is_counted_barrier(const ptx_insn *insn) { return is(insn, "bar") && (has_count(insn) || !strcmp(choice(insn, "op"), "arrive")); }
 
 bool xl_is_collective(const ptx_insn *insn)
 {

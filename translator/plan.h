@@ -14,7 +14,8 @@ typedef struct xl_plan {
 xl_plan xl_make_plan(xl_emitter *x, const ptx_function *f);
 
 /* Kinds of instruction that make lanes or warps wait for each other. */
-bool xl_is_barrier(const ptx_insn *insn);                  /* bar, barrier */
+bool xl_is_barrier(const ptx_insn *insn);                  /* bar, barrier, barrier.cluster */
+bool xl_is_cluster_barrier(const ptx_insn *insn);
 bool xl_is_counted_barrier(const ptx_insn *insn);          /* with a number of threads */
 bool xl_is_collective(const ptx_insn *insn);               /* of the lanes of a warp */
 
@@ -27,8 +28,8 @@ void xl_open_dispatch(xl_emitter *x);
 LLVMBasicBlockRef xl_end_dispatch(xl_emitter *x);
 /* A block that goes to `b_target` by way of the dispatcher. */
 LLVMBasicBlockRef xl_hop(xl_emitter *x, LLVMBasicBlockRef b_target);
-/* Waits at a barrier; `v_count` NULL: of all threads. */
-void xl_wait_barrier(xl_emitter *x, LLVMValueRef cells, const ptx_value *id, const ptx_value *count);
+/* Waits at a barrier at which it has arrived; id NULL: the cluster's. */
+void xl_wait_barrier(xl_emitter *x, LLVMValueRef cells, const ptx_value *id);
 /* Waits until all lanes of the mask that have not ended are at this instruction (at bar.warp.sync: at any). */
 void xl_rendezvous(xl_emitter *x, const ptx_value *mask);
 /* The call of a collective whose mask is argument `mask`: lanes meet that wait for the same function with the same mask,

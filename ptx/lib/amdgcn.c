@@ -59,7 +59,7 @@ PXL_EXPORT void pxl_check_call(uint64_t target, uint32_t line, uint32_t column)
 }
 
 /* Ends a wave that would wait for one that a fault has ended. */
-static void end_after_fault(void)
+PXL_EXPORT void pxl_end_after_fault(void)
 {
     GLOBAL pxl_fault_record *r = (GLOBAL pxl_fault_record *)pxb_fault_record;
     if (r && __scoped_atomic_load_n(&r->taken, __ATOMIC_RELAXED, __MEMORY_SCOPE_SYSTEM)) __asm__ volatile("s_endpgm" ::: "memory");
@@ -225,73 +225,9 @@ PXL_EXPORT __attribute__((noinline)) void pxl_free(uint64_t address, uint32_t li
     while (!__scoped_atomic_compare_exchange_n(&heap->free[size_class], &head, at | (head & ~OFFSET_MASK), false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE));
 }
 
-/* ------------------------------------------------------------ counted barriers, asynchronous copies */
+/* ------------------------------------------------------------ asynchronous copies, fragments, mbarrier */
 
 #define LDS __attribute__((address_space(3)))
-
-/* Barriers in memory: cells 0 to 15 are the barriers, each 7 bits of generation, one that says that it has no count, 12 of
- * waiting threads and 12 of arrived ones in one word, so that one exchange completes a barrier; the cell PXL_CELL_ALIVE counts the
- * threads that have not ended. A barrier without a count is one that all of them join. */
-enum { CELL_COUNT = 0xfff, CELL_WAITER = 0x1000, CELL_ALL = 0x1000000, CELL_GENERATION = 25 };
-
-static uint32_t cell_load(const LDS uint32_t *cell) { return __scoped_atomic_load_n(cell, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_WRKGRP); }
-
-static bool cell_exchange(LDS uint32_t *cell, uint32_t *old, uint32_t desired)
-{
-    return __scoped_atomic_compare_exchange_n(cell, old, desired, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_WRKGRP);
-}
-
-static uint32_t next_generation(uint32_t cell) { return ((cell >> CELL_GENERATION) + 1) << CELL_GENERATION; }
-
-/* Arrives; gives the generation that arrived, for pxl_barrier_poll. */
-PXL_EXPORT __attribute__((noinline)) uint32_t pxl_barrier_arrive(LDS uint32_t *cells, uint32_t id, uint32_t count, bool wait)
-{
-    LDS uint32_t *cell = &cells[id & 15];
-    uint32_t old = cell_load(cell), desired;
-    do {
-        uint32_t all = count ? count : cell_load(&cells[PXL_CELL_ALIVE]);
-        desired = (old & CELL_COUNT) + 1 >= all ? next_generation(old) : (old + 1 + (wait ? CELL_WAITER : 0)) | (count ? 0 : CELL_ALL);
-    } while (!cell_exchange(cell, &old, desired));
-    return old >> CELL_GENERATION;
-}
-
-/* Does every thread that has not ended wait at a barrier that cannot complete? Two equal looks make one moment of 16 words. */
-static bool all_wait(LDS uint32_t *cells)
-{
-    uint32_t alive = cell_load(&cells[PXL_CELL_ALIVE]), waiting = 0, first = 0, second = 0;
-    for (uint32_t i = 0; i < 16; i++) {
-        uint32_t cell = cell_load(&cells[i]);
-        first = first * 31 + cell;
-        waiting += cell / CELL_WAITER & CELL_COUNT;
-        if ((cell & CELL_ALL) && (cell & CELL_COUNT) >= alive) return false;       /* it completes at its next poll */
-    }
-    for (uint32_t i = 0; i < 16; i++) second = second * 31 + cell_load(&cells[i]);
-    return waiting == alive && first == second && cell_load(&cells[PXL_CELL_ALIVE]) == alive;
-}
-
-/* Is the barrier of this generation complete? Threads that ended meanwhile may have made it so. */
-PXL_EXPORT __attribute__((noinline)) bool pxl_barrier_poll(LDS uint32_t *cells, uint32_t id, uint32_t count, uint32_t generation, uint32_t line, uint32_t column)
-{
-    LDS uint32_t *cell = &cells[id & 15];
-    uint32_t now = cell_load(cell);
-    if (now >> CELL_GENERATION != generation) return true;
-    if (!count && (now & CELL_COUNT) >= cell_load(&cells[PXL_CELL_ALIVE]) && cell_exchange(cell, &now, next_generation(now))) return true;
-    end_after_fault();
-    if (all_wait(cells)) pxl_fault(PXL_FAULT_DEADLOCK, line, column, id & 15, 0, 0);
-    __builtin_amdgcn_s_sleep(1);
-    return false;
-}
-
-PXL_EXPORT void pxl_barrier_leave(LDS uint32_t *cells)
-{
-    __scoped_atomic_fetch_sub(&cells[PXL_CELL_ALIVE], 1u, __ATOMIC_ACQ_REL, __MEMORY_SCOPE_WRKGRP);
-}
-
-PXL_EXPORT __attribute__((noinline)) void pxl_named_barrier(LDS uint32_t *cells, uint32_t id, uint32_t count, bool wait, uint32_t line, uint32_t column)
-{
-    uint32_t generation = pxl_barrier_arrive(cells, id, count, wait);
-    while (wait && !pxl_barrier_poll(cells, id, count, generation, line, column)) {}
-}
 
 /* cp.async: `size` bytes to shared memory, of which the first `source` come from global memory and the rest are zero. */
 PXL_EXPORT void pxl_cp_async(LDS char *to, const GLOBAL char *from, uint32_t size, uint32_t source)
@@ -320,7 +256,7 @@ PXL_EXPORT __attribute__((always_inline)) uint32_t pxl_wmma_offset(uint32_t m, u
 PXL_EXPORT __attribute__((noinline)) uint64_t pxl_mbarrier(LDS uint64_t *p, uint32_t op, uint64_t argument)
 {
     uint64_t state = __scoped_atomic_load_n(p, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_WRKGRP);
-    if (op == PXL_MBARRIER_WAIT || op == PXL_MBARRIER_WAIT_PARITY) end_after_fault();
+    if (op == PXL_MBARRIER_WAIT || op == PXL_MBARRIER_WAIT_PARITY) pxl_end_after_fault();
     if (op == PXL_MBARRIER_WAIT || op == PXL_MBARRIER_WAIT_PARITY) return pxl_mbarrier_done((pxl_mbarrier_op)op, state, argument);
     while (!__scoped_atomic_compare_exchange_n(p, &state, pxl_mbarrier_next((pxl_mbarrier_op)op, state, argument), false,
                                                __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_WRKGRP)) {}

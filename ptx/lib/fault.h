@@ -19,6 +19,7 @@ enum {
     PXL_FAULT_DEADLOCK,        /* detail 0: number of a barrier that can never complete */
     PXL_FAULT_BULK,            /* detail 0: misaligned address of a bulk copy, or 0; detail 1: its size */
     PXL_FAULT_CLUSTER,         /* detail 0: mask that names blocks outside of the cluster, of one block; detail 1: ignored bytes */
+    PXL_FAULT_BARRIER,         /* details: a barrier that does not exist; or its thread count, which is no multiple of 32; or not the 2nd */
     PXL_FAULT_CALL             /* detail 0: what was called: see PXL_NO_FUNCTION */
 };
 
@@ -33,8 +34,13 @@ typedef struct pxl_fault_record {
     uint64_t detail[3];
 } pxl_fault_record;
 
-/* Words of the counted barriers' memory, of which the first 16 are the barriers, 32 to 47 sums of reductions. */
-enum { PXL_CELL_REDUCE = 32, PXL_CELL_ALIVE = 48, PXL_CELLS = 52 };
+/* Words of the memory of barriers (amdgcn_barrier.c): the barriers, the cluster's behind the block's 16; what each counts; sums of
+ * reductions; threads that have not ended; 32 for each warp that has not ended, and at the start; masks of each warp's living
+ * threads; for each barrier and warp those that came; and a byte for each, the generation in which they were counted. */
+enum { PXL_BARRIERS = 17, PXL_CLUSTER_BARRIER = 16, PXL_WARPS = 32,
+       PXL_CELL_EXPECTED = PXL_BARRIERS, PXL_CELL_REDUCE = 2 * PXL_BARRIERS, PXL_CELL_THREADS = PXL_CELL_REDUCE + 16, PXL_CELL_LIVING, PXL_CELL_TOTAL,
+       PXL_CELL_ALIVE, PXL_CELL_CAME = PXL_CELL_ALIVE + PXL_WARPS, PXL_CELL_COUNTED = PXL_CELL_CAME + PXL_BARRIERS * PXL_WARPS,
+       PXL_CELLS = PXL_CELL_COUNTED + PXL_BARRIERS * PXL_WARPS / 4 };
 
 /* Texture and surface handles are addresses of slots in an array of descriptors. */
 enum { PXL_SLOT_BYTES = 1024 };

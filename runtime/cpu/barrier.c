@@ -1,8 +1,8 @@
 /* barrier.c - barriers of a block (PTX ISA, "bar, barrier", "barrier.cluster").
  *
- * A barrier keeps the lanes that arrived, by warp. It is complete when every lane that has not exited has
- * arrived, or, with a thread count, when that many threads have; a warp all of whose remaining lanes
- * arrived counts as 32 threads, since counts are multiples of the warp size.
+ * A barrier keeps the lanes that arrived, by warp. A warp arrives as a whole, when all of its lanes that have not exited are there,
+ * and counts as 32 threads, since counts are multiples of the warp size. A barrier is complete when as many threads as it counts have
+ * arrived; or when every lane that has not exited has, and the block has as many threads as it counts: nobody waits for exited threads.
  */
 #include <string.h>
 #include "runtime/cpu/internal.h"
@@ -13,21 +13,18 @@ static uint32_t threads_arrived(const cpu_context *c, const cpu_barrier_state *b
 {
     uint32_t n = 0;
     for (uint32_t k = 0; k < c->nwarps; k++)
-        if (b->arrived[k]) {
-            bool whole = (c->warps[k].alive & ~b->arrived[k]) == 0;
-            n += whole ? CPU_LANES : (uint32_t)__builtin_popcount(b->arrived[k]);
-        }
+        n += b->arrived[k] && !(c->warps[k].alive & ~b->arrived[k]) ? CPU_LANES : 0;
     return n;
 }
 
 static bool is_complete(const cpu_context *c, const cpu_barrier_state *b)
 {
-    if (b->expected && b->expected != c->nwarps * CPU_LANES)
-        return threads_arrived(c, b) >= b->expected;
+    if (b->expected && threads_arrived(c, b) >= b->expected)
+        return true;
     for (uint32_t k = 0; k < c->nwarps; k++)
         if (c->warps[k].alive & ~b->arrived[k])
             return false;
-    return true;
+    return b->expected <= c->nwarps * CPU_LANES;
 }
 
 /* Writes the result of a reduction in the lanes of a waiting split. */
