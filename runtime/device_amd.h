@@ -30,6 +30,7 @@ typedef struct amd_object amd_object;
 /* Every function that can fail records the error in device->context. Ranges have been checked. */
 typedef struct amd_backend {
     bool survives_faults;                    /* memory can be read after a fault */
+    bool names_instructions;                 /* a fault comes with its machine instruction */
     pxb_status (*alloc)(pxb_device *device, size_t bytes, pxb_address *out);
     pxb_status (*free)(pxb_device *device, pxb_address address);
     pxb_status (*write)(pxb_device *device, pxb_address to, const void *from, size_t bytes);

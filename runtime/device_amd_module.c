@@ -204,7 +204,8 @@ static xl_options options_of(const amd_module *m, uint32_t way, const char *entr
                         .mma_model = way % AMD_FAST,
                         .mma_fast = way >= AMD_FAST,
                         .host_variables = true,
-                        .lines = true};
+                        .lines = true,
+                        .every_line = amd_of(m->device)->backend->names_instructions};
 }
 
 static pxb_status read_functions(amd_module *m)

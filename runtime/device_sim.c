@@ -229,6 +229,7 @@ static pxb_status run_sim(pxb_device *device, void *kernel, const amd_run *run, 
 
 static const amd_backend backend = {
     .survives_faults = true,
+    .names_instructions = true,
     .alloc = alloc_sim,
     .free = free_sim,
     .write = write_sim,

@@ -75,9 +75,9 @@ extern const char pxl_bitcode_wave32[], pxl_bitcode_wave32_end[], pxl_bitcode_wa
 static void make_key(const ptx_module *m, const xl_options *o, uint8_t key[RT_KEY_BYTES])
 {
     llvm_blake3_hasher h;
-    uint32_t numbers[] = {o->emit, o->mma_model, o->unoptimised, o->host_variables, o->function_table, o->lines, o->trace, o->mma_fast};
+    uint32_t numbers[] = {o->emit, o->mma_model, o->unoptimised, o->host_variables, o->function_table, o->lines, o->every_line, o->trace, o->mma_fast};
     llvm_blake3_hasher_init(&h);
-    feed_text(&h, "ptxbridge translation 2");
+    feed_text(&h, "ptxbridge translation 3");
     feed_text(&h, pxb_version());
     feed_text(&h, xl_llvm_version());
     dl_iterate_phdr(feed_build_id, &h);

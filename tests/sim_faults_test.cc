@@ -184,14 +184,14 @@ E:  ret;
 }
 .visible .entry no_barrier(.param .u64 out)
 {
-    .reg .b32 %t; 
+    .reg .b32 %t;
     mov.u32 %t, %ntid.x;
     barrier.sync %t;
     ret;
 }
 .visible .entry odd_count(.param .u64 out)
 {
-    .reg .b32 %t; 
+    .reg .b32 %t;
     mov.u32 %t, %ntid.x;
     sub.u32 %t, %t, 5;
     barrier.sync 2, %t;
@@ -460,6 +460,31 @@ TEST_P(SimFaults, AFunctionThatCannotBeRunFaultsWhereItIsCalled)
     }
     EXPECT_EQ(run("directly", 1), PXB_BAD_INPUT) << message();
     EXPECT_EQ(last()->line, line_of("frobnicate.u32")) << message();
+}
+
+// ------------------------------------------------------------ places
+
+// Of several loads in a row the one that faults is named, though a GPU issues them as one group.
+TEST_P(SimFaults, TheFaultIsOfTheLoadThatStrays)
+{
+    ASSERT_EQ(load(R"(.visible .entry loads(.param .u64 out)
+{
+    .reg .b32 %x<4>;
+    .reg .b64 %a;
+    ld.param.u64 %a, [out];
+    ld.global.u32 %x0, [%a];
+    ld.global.u32 %x1, [%a+64];
+    ld.global.u32 %x2, [%a+0x100000];
+    ld.global.u32 %x3, [%a+128];
+    add.u32 %x0, %x0, %x1;
+    add.u32 %x2, %x2, %x3;
+    add.u32 %x0, %x0, %x2;
+    st.global.u32 [%a], %x0;
+    ret;
+}
+)"), PXB_OK) << message();
+    EXPECT_EQ(run("loads", 32), PXB_FAULT_ADDRESS) << message();
+    EXPECT_EQ(last()->line, line_of("0x100000")) << message();
 }
 
 } // namespace

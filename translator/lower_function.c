@@ -333,6 +333,7 @@ void xl_lower_function(xl_emitter *x, xl_function *f)
     x->ptx = f->ptx;
     x->fn = f->value;
     x->insn = NULL;
+    if (x->options->every_line) l_attribute(x, f->value, "amdgpu-hard-clause-length-limit", "1");
     xl_function_line(x);
     x->registers = xl_alloc(x, (size_t)(f->ptx->nregisters + 1) * sizeof *x->registers);
     x->locals = xl_alloc(x, (size_t)(f->ptx->nvariables + 1) * sizeof *x->locals);

@@ -32,6 +32,7 @@ typedef struct xl_options {
     bool trace;                /* code records what each instruction writes in the buffer at pxb_trace: see ptx/trace.h */
     bool mma_fast;             /* mma on matrix cores where the processor has them: bounded differences instead of a model's bits */
     bool lines;                /* a line table (DWARF) from code to lines of the PTX */
+    bool every_line;           /* no s_clause, which groups memory instructions for speed: LLVM gives a group one row of the table */
 } xl_options;
 
 typedef struct xl_result {
