@@ -100,6 +100,13 @@ static uint32_t pick_selector(const isa_form *form, const isa_tuple *t, uint32_t
 /* Variants of an instruction with a table or number, and of one with selectors (there are thousands of those). */
 enum { VARIANTS = 8, SELECTIONS = 2 };
 
+/* A small range has as many variants as numbers. */
+static uint32_t immediate_variants(const isa_operand *o)
+{
+    const int64_t range = o->ranged ? (int64_t)o->high - o->low + 1 : VARIANTS;
+    return range < VARIANTS ? (uint32_t)range : VARIANTS;
+}
+
 static uint32_t pick_immediate(const isa_operand *o, uint32_t variant, conform_random *r)
 {
     static const uint8_t tables[VARIANTS] = {0x96, 0xe8, 0xca, 0x00, 0xff, 0x80, 0x1b, 0x6f};
@@ -119,7 +126,7 @@ static void set_immediates(conform_case *c, uint32_t v, uint32_t *variants)
         if (o->when_group >= 0 && !c->tuple.choice[o->when_group])
             continue;
         switch (o->kind) {
-        case ISA_OPERAND_IMMEDIATE: c->imm[e++] = pick_immediate(o, v, &r); *variants = VARIANTS; break;
+        case ISA_OPERAND_IMMEDIATE: c->imm[e++] = pick_immediate(o, v, &r); *variants = immediate_variants(o); break;
         case ISA_OPERAND_CONSTANT: c->imm[e++] = isa_operand_constant(c->form, &c->tuple, i); break;
         case ISA_OPERAND_DST_MASKED: case ISA_OPERAND_SRC_SELECTED:
             c->imm[e + 1] = pick_selector(c->form, &c->tuple, i, v, &r);

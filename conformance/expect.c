@@ -113,14 +113,29 @@ static void from_warp(const conform_case *c, const ref_warp *w, uint64_t values[
         }
 }
 
+/* Elements are D, A, B, C, then metadata and selector of a sparse product, then scales with their selectors. */
 static void expect_mma(const conform_case *c, const ref_mma_shape *shape, uint64_t values[ISA_MAX_ELEMS][CONFORM_LANES],
                        pxb_mma_model model)
 {
     const uint32_t nd = (uint32_t)ref_mma_registers(shape, REF_MATRIX_C, true), na = (uint32_t)ref_mma_registers(shape, REF_MATRIX_A, false);
-    const uint32_t nb = (uint32_t)ref_mma_registers(shape, REF_MATRIX_B, false);
-    (void)c;
+    const uint32_t nb = (uint32_t)ref_mma_registers(shape, REF_MATRIX_B, false), nc = (uint32_t)ref_mma_registers(shape, REF_MATRIX_C, false);
+    uint32_t e = nd + na + nb + nc;
+    ref_mma_extra x = {0};
+    if (shape->sparse) {
+        x.metadata = values[e];
+        x.selector = c->imm[e + 1];
+        e += 2;
+    }
+    if (shape->scales) {
+        x.scale_a = values[e];
+        x.byte_a = values[e + 1];
+        x.thread_a = values[e + 2];
+        x.scale_b = values[e + 3];
+        x.byte_b = values[e + 4];
+        x.thread_b = values[e + 5];
+    }
     ref_mma(shape, values, (const uint64_t (*)[CONFORM_LANES])values + nd, (const uint64_t (*)[CONFORM_LANES])values + nd + na,
-            (const uint64_t (*)[CONFORM_LANES])values + nd + na + nb, (ref_mma_model)model);
+            (const uint64_t (*)[CONFORM_LANES])values + nd + na + nb, &x, (ref_mma_model)model);
 }
 
 void conform_expect_warp(const conform_case *c, uint64_t values[ISA_MAX_ELEMS][CONFORM_LANES], uint32_t executing,

@@ -18,6 +18,9 @@ static const char *format_name(ref_mma_type t)
     case REF_TF32: return "tf32";
     case REF_F32: return "f32";
     case REF_F64: return "f64";
+    case REF_E3M2: return "e3m2";
+    case REF_E2M3: return "e2m3";
+    case REF_E2M1: case REF_E2M1X2: return "e2m1";
     default: return NULL;
     }
 }
@@ -74,7 +77,12 @@ uint64_t conform_mma_element(ref_mma_type t, int m, bool addend, conform_random 
     const ref_format *f = ref_find_format(name, (int)strlen(name));
     uint64_t code = floating(f, (theme)m, addend, r);
     /* tf32 uses the upper 19 bits of a register, and ignores the others: some of them are set. */
-    return t == REF_TF32 ? code << 13 | (conform_next(r) & 0x1fff) : code;
+    if (t == REF_TF32)
+        return code << 13 | (conform_next(r) & 0x1fff);
+    /* What pads a byte is not looked at either. */
+    if (t == REF_E2M1)
+        return code << 2 | (conform_next(r) & 0xc3);
+    return t == REF_E3M2 || t == REF_E2M3 ? code | (conform_next(r) & 0xc0) : code;
 }
 
 int conform_mma_themes(void)
@@ -85,7 +93,8 @@ int conform_mma_themes(void)
 static int element_bits(ref_mma_type t)
 {
     switch (t) {
-    case REF_E4M3: case REF_E5M2: return 8;
+    case REF_E4M3: case REF_E5M2: case REF_E3M2: case REF_E2M3: case REF_E2M1: return 8;
+    case REF_E2M1X2: return 4;
     case REF_F16: case REF_BF16: return 16;
     case REF_TF32: case REF_F32: return 32;
     case REF_F64: return 64;
@@ -106,9 +115,53 @@ static uint32_t fill(const ref_mma_shape *s, ref_mma_matrix which, ref_mma_type 
     return n;
 }
 
-void conform_mma_warp(const ref_mma_shape *s, int m, conform_random *r, uint64_t (*registers)[CONFORM_LANES])
+/* Metadata that the ISA gives a meaning, with `ordered` only rising indices. */
+static uint32_t metadata(const ref_mma_shape *s, bool ordered, conform_random *r)
+{
+    static const uint8_t rising[] = {0x4, 0x8, 0x9, 0xc, 0xd, 0xe};
+    uint32_t word = 0;
+    for (uint32_t i = 0; i < 8; i++) {
+        const uint32_t pair = rising[conform_below(r, 6)], chosen = s->a == REF_TF32 ? (conform_next(r) & 1 ? 0xe : 0x4) : pair;
+        const bool turn = !ordered && s->a != REF_TF32 && conform_next(r) & 1;
+        word |= (turn ? chosen >> 2 | (chosen & 3) << 2 : chosen) << 4 * i;
+    }
+    return word;
+}
+
+/* Scales near one another, so that a product does not drown the others; wild ones, NaN among them, in two of the themes. */
+static uint32_t scales(const ref_mma_shape *s, int m, conform_random *r)
+{
+    uint32_t word = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        const uint32_t near = s->ue4m3 ? 0x30 + conform_below(r, 16) : 120 + conform_below(r, 14), any = (uint32_t)conform_next(r) & 255;
+        const uint32_t finite = any == 255 || (s->ue4m3 && any == 127) ? 1 : any;
+        const uint32_t wild = m == SPECIAL && conform_below(r, 200) == 0 ? 255 : finite;
+        word |= (m == SPECIAL || m == HUGE_AND_TINY || conform_below(r, 40) == 0 ? wild : near) << 8 * i;
+    }
+    return word;
+}
+
+static void fill_selectors(const ref_mma_shape *s, conform_random *r, bool a, uint64_t (*registers)[CONFORM_LANES])
+{
+    const uint32_t byte = s->scales == 1 ? conform_below(r, 4) : s->scales == 2 ? 2 * conform_below(r, 2) : 0, thread = conform_below(r, a ? 2 : 4);
+    for (uint32_t lane = 0; lane < CONFORM_LANES; lane++) {
+        registers[0][lane] = byte;
+        registers[1][lane] = thread;
+    }
+}
+
+void conform_mma_warp(const ref_mma_shape *s, int m, bool ordered, conform_random *r, uint64_t (*registers)[CONFORM_LANES])
 {
     registers += fill(s, REF_MATRIX_A, s->a, m, r, registers);
     registers += fill(s, REF_MATRIX_B, s->b, m, r, registers);
-    fill(s, REF_MATRIX_C, s->c, m, r, registers);
+    registers += fill(s, REF_MATRIX_C, s->c, m, r, registers);
+    for (uint32_t lane = 0; s->sparse && lane < CONFORM_LANES; lane++)
+        registers[0][lane] = metadata(s, ordered, r);
+    registers += s->sparse;
+    for (int side = 0; side < 2 && s->scales; side++) {
+        for (uint32_t lane = 0; lane < CONFORM_LANES; lane++)
+            registers[0][lane] = scales(s, m, r);
+        fill_selectors(s, r, side == 0, registers + 1);
+        registers += 3;
+    }
 }

@@ -9,7 +9,7 @@
 int conform_mma_themes(void);
 /* One element's code. */
 uint64_t conform_mma_element(ref_mma_type type, int theme, bool addend, conform_random *r);
-/* The source registers of a warp, A then B then C: registers[k][lane]. */
-void conform_mma_warp(const ref_mma_shape *s, int theme, conform_random *r, uint64_t (*registers)[CONFORM_LANES]);
+/* The source registers of a warp, A then B then C, then metadata and scales with their selectors: registers[k][lane]. */
+void conform_mma_warp(const ref_mma_shape *s, int theme, bool ordered, conform_random *r, uint64_t (*registers)[CONFORM_LANES]);
 
 #endif

@@ -41,7 +41,7 @@ struct mma_case {
 };
 const mma_case cases[] = {
 #define CASE(name, m, n, k, d, a, b, c, sat, both, ac, br) \
-    {#name, {m, n, k, REF_##a, REF_##b, REF_##c, REF_##d, sat != 0, both != 0, ac != 0, br != 0}, LIB_HANDLERS(name), pxl_width1_##name},
+    {#name, {m, n, k, REF_##a, REF_##b, REF_##c, REF_##d, sat != 0, both != 0, ac != 0, br != 0, false, false, 0, false}, LIB_HANDLERS(name), pxl_width1_##name},
 #include "lib_mma_cases.h"
 };
 const char *const model_names[] = {"ada", "hopper", "blackwell", "ampere", "turing", "volta", "ieee"};
@@ -189,7 +189,7 @@ void call(const mma_case &c, int level, const operands &o, uint64_t (*d)[32], ui
 struct wmma_case { const char *name; ref_mma_shape shape; int na, nb; lib_handler handlers[LIB_LEVEL_COUNT], width1; };
 const wmma_case wmma_cases[] = {
 #define ENTRY_WMMA(name, m, n, k, d, a, c, sat, na, nb) \
-    {#name, {m, n, k, REF_##a, REF_##a, REF_##c, REF_##d, sat != 0, false, false, false}, na, nb, LIB_HANDLERS(name), pxl_width1_##name},
+    {#name, {m, n, k, REF_##a, REF_##a, REF_##c, REF_##d, sat != 0, false, false, false, false, false, 0, false}, na, nb, LIB_HANDLERS(name), pxl_width1_##name},
     WMMA_CASES(ENTRY_WMMA)
 };
 int bits_of(ref_mma_type t) { return t == REF_U8 || t == REF_S8 ? 8 : t == REF_F16 || t == REF_BF16 ? 16 : 32; }
@@ -270,7 +270,7 @@ TEST_P(Mma, EqualsReference)
             for (int round = 0; round < rounds; round++) {
                 const operands o = make(c.shape, (mode)m, r);
                 uint64_t want[8][32], got[8][32];
-                ref_mma(&c.shape, want, o.a, o.b, o.c, (ref_mma_model)model);
+                ref_mma(&c.shape, want, o.a, o.b, o.c, nullptr, (ref_mma_model)model);
                 for (int level = 0; level < LIB_LEVEL_COUNT; level++)
                     if (lib_level_runs(level)) {
                         call(c, level, o, got, (uint32_t)model);

@@ -10,7 +10,9 @@ extern "C" {
 #endif
 
 typedef enum ref_mma_type {
-    REF_E4M3, REF_E5M2, REF_F16, REF_BF16, REF_TF32, REF_F32, REF_F64, REF_U8, REF_S8, REF_U4, REF_S4, REF_B1, REF_S32
+    REF_E4M3, REF_E5M2, REF_F16, REF_BF16, REF_TF32, REF_F32, REF_F64, REF_U8, REF_S8, REF_U4, REF_S4, REF_B1, REF_S32,
+    /* In bytes; the last one two to a byte. */
+    REF_E3M2, REF_E2M3, REF_E2M1, REF_E2M1X2
 } ref_mma_type;
 
 typedef enum ref_mma_model { REF_ADA, REF_HOPPER, REF_BLACKWELL, REF_AMPERE, REF_TURING, REF_VOLTA, REF_IEEE } ref_mma_model;
@@ -18,14 +20,25 @@ typedef enum ref_mma_model { REF_ADA, REF_HOPPER, REF_BLACKWELL, REF_AMPERE, REF
 typedef enum ref_mma_matrix { REF_MATRIX_A, REF_MATRIX_B, REF_MATRIX_C } ref_mma_matrix;
 
 typedef struct ref_mma_shape {
-    int m, n, k;
+    int m, n, k;                /* k of B: a sparse A holds half of it */
     ref_mma_type a, b, c, d;
     bool satfinite;
     bool and_popc;              /* b1: AND in place of XOR */
     bool a_column, b_row;       /* m8n8k4.f16 only: the layouts that are not .row.col */
+    bool sparse;
+    bool f8f6f4;                /* a .kind of sm_120: whatever the model, unless it is ieee, Blackwell's */
+    int scales;                 /* block scales of a row: 1, 2, 4; 0 when there are none */
+    bool ue4m3;                 /* their type is not ue8m0 */
 } ref_mma_shape;
 
-/* The shape that a meaning's name says ("mma_m16n8k32_f16_e4m3_e5m2_f16"); false when it is no dense mma.sync. */
+/* What sparse and scaled products have beside A, B and C; each pointer is to 32 lanes. Selectors of scales are those of lane 0. */
+typedef struct ref_mma_extra {
+    const uint64_t *metadata;
+    uint32_t selector;
+    const uint64_t *scale_a, *byte_a, *thread_a, *scale_b, *byte_b, *thread_b;
+} ref_mma_extra;
+
+/* The shape that a meaning's name says ("mma_m16n8k32_f16_e4m3_e5m2_f16"); false when it is no mma.sync. */
 bool ref_mma_shape_of(const char *meaning, ref_mma_shape *out);
 
 /* Registers that a lane holds of a matrix (f64: 64-bit registers), and elements in a register. */
@@ -39,9 +52,9 @@ void ref_mma_place(const ref_mma_shape *s, ref_mma_matrix matrix, bool result, i
  * result is rounded. */
 uint64_t ref_mma_element(const ref_mma_shape *s, const uint64_t *a, const uint64_t *b, uint64_t c, ref_mma_model model);
 
-/* d, a, b, c are [register][lane]; 32-bit registers are in the low half. */
+/* d, a, b, c are [register][lane]; 32-bit registers are in the low half. `extra` may be NULL where there is nothing of it. */
 void ref_mma(const ref_mma_shape *s, uint64_t (*d)[32], const uint64_t (*a)[32], const uint64_t (*b)[32], const uint64_t (*c)[32],
-             ref_mma_model model);
+             const ref_mma_extra *extra, ref_mma_model model);
 
 #ifdef __cplusplus
 }

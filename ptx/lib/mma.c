@@ -9,10 +9,12 @@
  * computes its elements with mma_dot.h. Both give the same bits.
  */
 #include "ptx/lib/f64_exact.h"
-#include "ptx/lib/mma_int.h"
 #if PXL_WIDTH == 32
 #include "ptx/lib/mma_fp8.h"
+#else
+#define PXL_NOINLINE static __attribute__((noinline, unused))
 #endif
+#include "ptx/lib/mma_fp4.h"
 
 #if PXL_WIDTH == 32
 
@@ -131,14 +133,12 @@ PXL_NOT_FAST(tf32, tf32)
     L_f32 *const d[4] = {d0, d1, d2, d3}; \
     if (!(pxl_mma_is_fp8(TA) && pxl_fp8_rule(M) && pxl_fast_f32_##ta##_##tb(&j, c, d, M == MODEL_IEEE))) \
         pxl_tile_f32(&j, c, d, M);
-#define SLABS_1 {WORDS(a0), WORDS(a1), 0, 0}, {WORDS(b0), 0}
-#define SLABS_2 {WORDS(a0), WORDS(a1), WORDS(a2), WORDS(a3)}, {WORDS(b0), WORDS(b1)}
+#define SLABS_1 .a = {WORDS(a0), WORDS(a1)}, .b = {WORDS(b0)}
+#define SLABS_2 .a = {WORDS(a0), WORDS(a1), WORDS(a2), WORDS(a3)}, .b = {WORDS(b0), WORDS(b1)}
 
 #else
 
 /* ------------------------------------------------------------ width 1: one lane's elements */
-
-#define PXL_NOINLINE static __attribute__((noinline, unused))
 
 /* The four words of this lane's row of A, and of column 2t or 2t + 1 of B. */
 PXL_INLINE pxl_u32x4 pxl_row_words(uint32_t a)
@@ -239,4 +239,5 @@ MMA_1_F32(m16n8k4, tf32, tf32, MMA_TF32, MMA_TF32)
 
 #include "ptx/lib/mma_shapes.h"
 #include "ptx/lib/mma_wmma.h"
+#include "ptx/lib/mma_kinds.h"
 #include "gen/isa_wrap_mma.h"

@@ -18,8 +18,9 @@
 #include "ptx/lib/lane.h"
 
 enum { MODEL_ADA, MODEL_HOPPER, MODEL_BLACKWELL, MODEL_AMPERE, MODEL_TURING, MODEL_VOLTA, MODEL_IEEE };
-/* Multiplicand formats. */
-enum { MMA_E4M3, MMA_E5M2, MMA_F16, MMA_BF16, MMA_TF32 };
+/* Multiplicand formats. e3m2 and e2m3 lie in the lower six bits of a byte, e2m1 in the middle four (PTX ISA, "mma": packing of
+ * .kind::f8f6f4); they have no infinity and no NaN. */
+enum { MMA_E4M3, MMA_E5M2, MMA_F16, MMA_BF16, MMA_TF32, MMA_E3M2, MMA_E2M3, MMA_E2M1 };
 
 typedef uint32_t pxl_u32x4 __attribute__((ext_vector_type(4)));
 typedef float pxl_f32x4 __attribute__((ext_vector_type(4)));
@@ -30,20 +31,41 @@ typedef struct pxl_mma_rule {
     int32_t keep;         /* significand bits after the point that an f32 result keeps */
     bool split;           /* one step per register pair ("slab") of A instead of one in all */
     bool halves;          /* Hopper's fp8: see pxl_mma_rule_of */
+    int32_t scale;        /* added to the exponent of every product: block scales */
+    int32_t least;        /* E is not below it */
 } pxl_mma_rule;
 
 enum { MMA_NAN16 = 0x7fff, MMA_NAN32 = 0x7fffffff };
+enum { MMA_NO_EXPONENT = -10000 };      /* below every exponent */
 
 PXL_INLINE bool pxl_mma_is_fp8(int type) { return type == MMA_E4M3 || type == MMA_E5M2; }
-PXL_INLINE int pxl_mma_bits(int type) { return pxl_mma_is_fp8(type) ? 8 : type == MMA_TF32 ? 32 : 16; }
+PXL_INLINE bool pxl_mma_is_narrow(int type) { return type >= MMA_E3M2; }
+PXL_INLINE int pxl_mma_bits(int type) { return pxl_mma_is_fp8(type) || pxl_mma_is_narrow(type) ? 8 : type == MMA_TF32 ? 32 : 16; }
 PXL_INLINE int pxl_mma_elements(int type) { return 32 / pxl_mma_bits(type); }
 PXL_INLINE int pxl_mma_fraction(int type)
 {
-    return type == MMA_E4M3 ? 3 : type == MMA_E5M2 ? 2 : type == MMA_BF16 ? 7 : 10;
+    switch (type) {
+    case MMA_E4M3: case MMA_E2M3: return 3;
+    case MMA_E5M2: case MMA_E3M2: return 2;
+    case MMA_E2M1: return 1;
+    case MMA_BF16: return 7;
+    default:       return 10;
+    }
 }
 PXL_INLINE int pxl_mma_exponent_bits(int type)
 {
-    return type == MMA_E4M3 ? 4 : type == MMA_E5M2 || type == MMA_F16 ? 5 : 8;
+    switch (type) {
+    case MMA_E4M3: return 4;
+    case MMA_E5M2: case MMA_F16: return 5;
+    case MMA_E3M2: return 3;
+    case MMA_E2M3: case MMA_E2M1: return 2;
+    default:       return 8;
+    }
+}
+/* Where element i of a register begins. */
+PXL_INLINE uint32_t pxl_mma_shift(int type, uint32_t i)
+{
+    return type == MMA_TF32 ? 13 : i * (uint32_t)pxl_mma_bits(type) + (type == MMA_E2M1 ? 2 : 0);
 }
 PXL_INLINE int pxl_mma_bias(int type) { return (1 << (pxl_mma_exponent_bits(type) - 1)) - 1; }
 
@@ -52,7 +74,7 @@ PXL_INLINE int pxl_mma_bias(int type) { return (1 << (pxl_mma_exponent_bits(type
  * and 3, and adds c at the end with one ordinary addition ("halves"). */
 PXL_INLINE pxl_mma_rule pxl_mma_rule_of(bool fp8, uint32_t model)
 {
-    pxl_mma_rule r = {24, 23, true, false};
+    pxl_mma_rule r = {24, 23, true, false, 0, MMA_NO_EXPONENT};
     switch (model) {
     case MODEL_HOPPER:    r.fraction = 25; r.split = false; r.halves = fp8; break;
     case MODEL_BLACKWELL: r.fraction = 25; r.split = false; break;
@@ -69,22 +91,25 @@ typedef struct pxl_number {
     bool negative, infinite, nan;
 } pxl_number;
 
-PXL_INLINE pxl_number pxl_number_of(uint32_t bits, int fraction, int exponent_bits, bool e4m3)
+/* What the largest exponent means: infinity and NaN, NaN with the largest fraction only (e4m3), or numbers. */
+typedef enum pxl_specials { SPECIALS_IEEE, SPECIALS_E4M3, SPECIALS_NONE } pxl_specials;
+
+PXL_INLINE pxl_number pxl_number_of(uint32_t bits, int fraction, int exponent_bits, pxl_specials specials)
 {
     const uint32_t ones = (1u << exponent_bits) - 1, f = bits & ((1u << fraction) - 1), x = bits >> fraction & ones;
     pxl_number n;
     n.m = x ? f | 1u << fraction : f;
     n.e = (int32_t)(x ? x : 1) - (int32_t)(ones >> 1);
     n.negative = bits >> (fraction + exponent_bits) & 1;
-    n.nan = x == ones && (e4m3 ? f == 7 : f != 0);
-    n.infinite = x == ones && !e4m3 && f == 0;
+    n.nan = x == ones && specials != SPECIALS_NONE && (specials == SPECIALS_E4M3 ? f == 7 : f != 0);
+    n.infinite = x == ones && specials == SPECIALS_IEEE && f == 0;
     return n;
 }
 /* Element i of a register; tf32 uses the upper 19 bits of its register. */
 PXL_INLINE pxl_number pxl_mma_number(int type, uint32_t word, uint32_t i)
 {
-    const uint32_t bits = type == MMA_TF32 ? word >> 13 : word >> (i * (uint32_t)pxl_mma_bits(type));
-    return pxl_number_of(bits, pxl_mma_fraction(type), pxl_mma_exponent_bits(type), type == MMA_E4M3);
+    const pxl_specials specials = type == MMA_E4M3 ? SPECIALS_E4M3 : pxl_mma_is_narrow(type) ? SPECIALS_NONE : SPECIALS_IEEE;
+    return pxl_number_of(word >> pxl_mma_shift(type, i), pxl_mma_fraction(type), pxl_mma_exponent_bits(type), specials);
 }
 
 /* Places mag · 2^scale on the grid 2^q; `odd` tells whether bits were lost. */
@@ -153,14 +178,14 @@ typedef struct pxl_mma_scan {
     bool nan, plus, minus;
 } pxl_mma_scan;
 
-PXL_INLINE void pxl_scan_product(pxl_mma_scan *s, pxl_number a, pxl_number b)
+PXL_INLINE void pxl_scan_product(pxl_mma_scan *s, pxl_number a, pxl_number b, int32_t scale)
 {
     const bool zero_a = a.m == 0 && !a.infinite && !a.nan, zero_b = b.m == 0 && !b.infinite && !b.nan;
     const bool inf = a.infinite || b.infinite, negative = a.negative != b.negative;
     s->nan |= a.nan || b.nan || (inf && (zero_a || zero_b));
     s->plus |= inf && !negative;
     s->minus |= inf && negative;
-    const int32_t e = a.e + b.e;
+    const int32_t e = a.e + b.e + scale;
     if (!zero_a && !zero_b && e > s->top)
         s->top = e;
 }
@@ -169,15 +194,15 @@ PXL_INLINE void pxl_scan_product(pxl_mma_scan *s, pxl_number a, pxl_number b)
 PXL_INLINE uint32_t pxl_dot_step(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u32x4 b1, pxl_mma_span span,
                                  uint32_t c, bool f32, pxl_mma_rule rule)
 {
-    const pxl_number n = f32 ? pxl_number_of(c, 23, 8, false) : pxl_number_of(c, 10, 5, false);
-    pxl_mma_scan s = {n.m ? n.e : -10000, n.nan, n.infinite && !n.negative, n.infinite && n.negative};
+    const pxl_number n = f32 ? pxl_number_of(c, 23, 8, SPECIALS_IEEE) : pxl_number_of(c, 10, 5, SPECIALS_IEEE);
+    pxl_mma_scan s = {n.m && n.e > rule.least ? n.e : rule.least, n.nan, n.infinite && !n.negative, n.infinite && n.negative};
     pxl_u32x4 a = a0, b = b0;
 #pragma clang loop unroll(disable)
     for (uint32_t w = 0; w < 4 * span.slabs; w++) {
         if (w == 4) { a = a1; b = b1; }
 #pragma clang loop unroll(disable)
         for (uint32_t i = span.first; i < span.last; i++)
-            pxl_scan_product(&s, pxl_mma_number(ta, a.x, i), pxl_mma_number(tb, b.x, i));
+            pxl_scan_product(&s, pxl_mma_number(ta, a.x, i), pxl_mma_number(tb, b.x, i), rule.scale);
         a = a.yzwx;
         b = b.yzwx;
     }
@@ -196,7 +221,7 @@ PXL_INLINE uint32_t pxl_dot_step(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 b0, pxl
 #pragma clang loop unroll(disable)
         for (uint32_t i = span.first; i < span.last; i++) {
             const pxl_number x = pxl_mma_number(ta, a.x, i), y = pxl_mma_number(tb, b.x, i);
-            sum += pxl_cut_term(x.m * y.m, x.e + y.e, fraction, x.negative != y.negative, rule.fraction, s.top);
+            sum += pxl_cut_term(x.m * y.m, x.e + y.e + rule.scale, fraction, x.negative != y.negative, rule.fraction, s.top);
         }
         a = a.yzwx;
         b = b.yzwx;
@@ -231,7 +256,7 @@ PXL_INLINE uint32_t pxl_f16_from_f32(float f)
         return MMA_NAN16;
     if (x == 0x7f800000)
         return sign | 0x7c00;
-    const pxl_number n = pxl_number_of(x, 23, 8, false);
+    const pxl_number n = pxl_number_of(x, 23, 8, SPECIALS_IEEE);
     return sign | pxl_round_f16((int64_t)n.m, n.e - 23);
 }
 PXL_INLINE float pxl_f32_from_f16(uint32_t h)
@@ -239,14 +264,10 @@ PXL_INLINE float pxl_f32_from_f16(uint32_t h)
     return pxl_mma_value(MMA_F16, h, 0);
 }
 
-/* a · b + c rounded once. Products of two multiplicands are exact in f64 (at most 22 significand bits), so
- * without a fused instruction the f64 sum is rounded to odd before the rounding to f32. */
-PXL_INLINE float pxl_mma_fma(float a, float b, float c)
+/* p + c rounded once to f32, by way of an f64 sum rounded to odd; p has at most 28 significand bits. */
+PXL_INLINE float pxl_add_once(double p, float c)
 {
-#if PXL_WIDTH == 1 && defined(__AMDGCN__) || defined(__FMA__) || defined(__aarch64__)
-    return __builtin_fmaf(a, b, c);
-#else
-    const double p = (double)a * (double)b, s = p + (double)c, t = s - p;
+    const double s = p + (double)c, t = s - p;
     const double lost = (p - (s - t)) + ((double)c - t);
     uint64_t u;
     __builtin_memcpy(&u, &s, 8);
@@ -255,6 +276,14 @@ PXL_INLINE float pxl_mma_fma(float a, float b, float c)
     double r;
     __builtin_memcpy(&r, &u, 8);
     return (float)r;
+}
+/* a · b + c rounded once. Products of two multiplicands are exact in f64 (at most 22 significand bits). */
+PXL_INLINE float pxl_mma_fma(float a, float b, float c)
+{
+#if PXL_WIDTH == 1 && defined(__AMDGCN__) || defined(__FMA__) || defined(__aarch64__)
+    return __builtin_fmaf(a, b, c);
+#else
+    return pxl_add_once((double)a * (double)b, c);
 #endif
 }
 
@@ -274,6 +303,48 @@ PXL_INLINE uint32_t pxl_dot_ieee(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 b0, pxl
         b = b.yzwx;
     }
     return f32 ? pxl_f32_bits(sum) : pxl_f16_from_f32(sum);
+}
+
+/* What a block scale does to its row or column: the exponent to add, or NaN (PTX ISA, "Block Scaling for mma.sync"). */
+enum { MMA_SCALE_NAN = 0x4000 };
+PXL_INLINE int32_t pxl_scale_ue8m0(uint32_t byte) { return (byte & 0xff) == 0xff ? MMA_SCALE_NAN : (int32_t)(byte & 0xff) - 127; }
+
+PXL_INLINE double pxl_power_of_two(int32_t e)
+{
+    const uint64_t u = (uint64_t)(1023 + e) << 52;
+    double d;
+    __builtin_memcpy(&d, &u, 8);
+    return d;
+}
+/* The chain with scaled products, which f32 cannot hold. */
+PXL_INLINE uint32_t pxl_scaled_dot_ieee(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u32x4 b1, uint32_t c, int32_t scale)
+{
+    float sum = pxl_bits_f32(c);
+    const double power = pxl_power_of_two(scale);
+    pxl_u32x4 a = a0, b = b0;
+#pragma clang loop unroll(disable)
+    for (uint32_t w = 0; w < 8; w++) {
+        if (w == 4) { a = a1; b = b1; }
+#pragma clang loop unroll(disable)
+        for (uint32_t i = 0; i < 4; i++)
+            sum = pxl_add_once((double)pxl_mma_value(ta, a.x, i) * (double)pxl_mma_value(tb, b.x, i) * power, sum);
+        a = a.yzwx;
+        b = b.yzwx;
+    }
+    return pxl_f32_bits(sum);
+}
+/* One element of .kind::mxf8f6f4, by the rule of Blackwell, which alone has it: the scales add to the exponents of the products, and E
+ * is not below that of the smallest normal f32 (a zero c has that exponent in MMA-Sim). */
+PXL_INLINE uint32_t pxl_scaled_dot(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u32x4 b1, uint32_t c, int32_t scale_a,
+                                   int32_t scale_b, bool ieee)
+{
+    if (scale_a == MMA_SCALE_NAN || scale_b == MMA_SCALE_NAN)
+        return MMA_NAN32;
+    if (ieee)
+        return pxl_scaled_dot_ieee(ta, tb, a0, b0, a1, b1, c, scale_a + scale_b);
+    const pxl_mma_span span = {2, 0, 4};
+    const pxl_mma_rule rule = {25, 23, false, false, scale_a + scale_b, -126};
+    return pxl_dot_step(ta, tb, a0, b0, a1, b1, span, c, true, rule);
 }
 
 /* One element under any model. */

@@ -8,7 +8,7 @@
 
 #include "ptx/lib/mma_dot.h"
 
-enum { MMA_U8, MMA_S8, MMA_U4, MMA_S4, MMA_XOR, MMA_AND };
+enum { MMA_U8, MMA_S8, MMA_U4, MMA_S4, MMA_XOR, MMA_AND, MMA_FP4 };
 
 /* d = dot + c modulo 2^32, or clamped; |dot| is far below 2^31. */
 PXL_INLINE uint32_t pxl_add_sum(int32_t dot, uint32_t c, bool satfinite)
@@ -123,6 +123,88 @@ PXL_INLINE void pxl_bit_tile(int op, const pxl_mma_job *j, pxl_tile *t)
             for (uint32_t s = 0; s < j->slabs; s++)
                 for (uint32_t w = 0; w < 4; w++)
                     t->at[r][n] += (uint32_t)pxl_int_word(op, op, j->a[s * halves + r / 8][r % 8 * 4 + w], j->b[s][4 * n + w]);
+}
+
+/* ------------------------------------------------------------ products by bytes, where rows may choose what they meet
+ *
+ * Each byte of a register becomes two 16-bit numbers: an 8-bit number and 0, two 4-bit numbers, or twice the values of two e2m1. Places are
+ * those of pxl_place_of. */
+typedef struct pxl_pairs {
+    _Alignas(64) uint32_t a[16][32];
+    pxl_v8s b[64];
+    uint8_t chosen[16][32];
+} pxl_pairs;
+
+PXL_INLINE pxl_v8s pxl_nibble(int type, pxl_v8s x)
+{
+    if (type == MMA_S4)
+        return ((x & 15) ^ 8) - 8;
+    if (type == MMA_U4)
+        return x & 15;
+    const pxl_v8s f = x & 1, e = x >> 1 & 3, m = e == 0 ? f : (f | 2) << ((e - 1) & 3), sign = x << 28 >> 31;
+    return (m ^ sign) - sign;
+}
+PXL_INLINE pxl_v8s pxl_pair(int type, pxl_v8u word, uint32_t i)
+{
+    const pxl_v8s x = (pxl_v8s)(word >> (8 * i));
+    if (type == MMA_U8)
+        return x & 0xff;
+    if (type == MMA_S8)
+        return (x << 24 >> 24) & 0xffff;
+    return (pxl_nibble(type, x) & 0xffff) | pxl_nibble(type, x >> 4) << 16;
+}
+#define PXL_TAKE_PAIRS(type) \
+    for (uint32_t r = 0; r < 2 * j->slabs; r++) \
+        for (uint32_t v = 0; v < 4; v++) \
+            for (uint32_t i = 0; i < 4; i++) { \
+                const pxl_v8u p = (pxl_v8u)pxl_pair(type, pxl_load8(j->a[r] + 8 * v), i); \
+                pxl_store4(&o->a[8 * (r % 2) + 2 * v][r / 2 * 16 + 4 * i], p.lo); \
+                pxl_store4(&o->a[8 * (r % 2) + 2 * v + 1][r / 2 * 16 + 4 * i], p.hi); \
+            }
+#define PXL_TAKE_PAIRS_B(type) \
+    for (uint32_t s = 0; s < pxl_b_registers(j); s++) { \
+        pxl_v8u word[4]; \
+        pxl_transpose_b(j->b[s], word); \
+        for (uint32_t i = 0; i < 4; i++) \
+            for (uint32_t w = 0; w < 4; w++) \
+                o->b[(s * 4 + i) * 4 + w] = pxl_pair(type, word[w], i); \
+    }
+PXL_NOINLINE void pxl_take_pairs(pxl_pairs *o, const pxl_mma_job *j)
+{
+    switch (j->ta) {
+    case MMA_U8: PXL_TAKE_PAIRS(MMA_U8) break;
+    case MMA_S8: PXL_TAKE_PAIRS(MMA_S8) break;
+    case MMA_U4: PXL_TAKE_PAIRS(MMA_U4) break;
+    case MMA_S4: PXL_TAKE_PAIRS(MMA_S4) break;
+    default:     PXL_TAKE_PAIRS(MMA_FP4) break;
+    }
+    switch (j->tb) {
+    case MMA_U8: PXL_TAKE_PAIRS_B(MMA_U8) break;
+    case MMA_S8: PXL_TAKE_PAIRS_B(MMA_S8) break;
+    case MMA_U4: PXL_TAKE_PAIRS_B(MMA_U4) break;
+    case MMA_S4: PXL_TAKE_PAIRS_B(MMA_S4) break;
+    default:     PXL_TAKE_PAIRS_B(MMA_FP4) break;
+    }
+    for (uint32_t r = 0; r < 16; r++)
+        for (uint32_t k = 0; k < 16 * j->slabs; k++)
+            o->chosen[r][pxl_place_of(k, 4)] = (uint8_t)pxl_place_of(j->sparse ? pxl_sparse_k(j->sparse, r, k) : k, 4);
+}
+/* The products of a row's place with the eight columns. */
+PXL_INLINE pxl_v8s pxl_pair_product(const pxl_pairs *o, uint32_t row, uint32_t place)
+{
+    return pxl_multiply_pairs((pxl_v8s)(pxl_v8u)o->a[row][place], o->b[o->chosen[row][place]]);
+}
+PXL_NOINLINE void pxl_int_sparse_tile(const pxl_mma_job *j, pxl_tile *t, bool satfinite)
+{
+    pxl_pairs o;
+    pxl_take_pairs(&o, j);
+    for (uint32_t r = 0; r < 16; r++) {
+        const pxl_v8s c = (pxl_v8s)pxl_load8(t->at[r]);
+        pxl_v8s sum = 0;
+        for (uint32_t k = 0; k < 16 * j->slabs; k++)
+            sum += pxl_pair_product(&o, r, k);
+        pxl_store8(t->at[r], (pxl_v8u)(satfinite ? __builtin_elementwise_add_sat(sum, c) : (pxl_v8s)((pxl_v8u)sum + (pxl_v8u)c)));
+    }
 }
 
 #endif

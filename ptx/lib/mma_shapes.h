@@ -16,10 +16,10 @@
         for (uint32_t h = 0; h < j->rows / 8; h++) pxl_tile_to_columns(&t, h, d[2 * h], d[2 * h + 1]); \
     }
 #define INT_BODY_8(name, ta, tb, sat) \
-    const pxl_mma_job j = {0, 0, 1, 8, false, {WORDS(a0), 0, 0, 0}, {WORDS(b0), 0}}; \
+    const pxl_mma_job j = {.slabs = 1, .rows = 8, .a = {WORDS(a0)}, .b = {WORDS(b0)}}; \
     pxl_int_run_##name(&j, (const L_s32 *const[4]){c0, c1, 0, 0}, (L_s32 *const[4]){d0, d1, 0, 0});
 #define INT_BODY_16(name, ta, tb, sat, n, ...) \
-    const pxl_mma_job j = {0, 0, n, 16, false, __VA_ARGS__}; \
+    const pxl_mma_job j = {.slabs = n, .rows = 16, __VA_ARGS__}; \
     pxl_int_run_##name(&j, (const L_s32 *const[4]){c0, c1, c2, c3}, (L_s32 *const[4]){d0, d1, d2, d3});
 
 #else

@@ -11,7 +11,7 @@
 #ifndef PXL_MMA_WIDE_H
 #define PXL_MMA_WIDE_H
 
-#include "ptx/lib/mma_dot.h"
+#include "ptx/lib/mma_sparse.h"
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
@@ -26,7 +26,7 @@ typedef uint16_t pxl_v8w __attribute__((ext_vector_type(8)));
 
 #define PXL_NOINLINE static __attribute__((noinline, unused))
 
-enum { PXL_ZERO_EXPONENT = -10000 };  /* of a zero operand, so that it never sets E */
+enum { PXL_ZERO_EXPONENT = MMA_NO_EXPONENT };  /* of a zero operand, so that it never sets E */
 
 /* D or C as bits: f16 or f32 in the low bits, by row and column. */
 typedef struct pxl_tile {
@@ -37,17 +37,22 @@ typedef struct pxl_tile {
 typedef struct pxl_mma_operands {
     _Alignas(64) int32_t a_m[16][32];
     int32_t a_e[16][32];
-    pxl_v8s b_m[32], b_e[32];
+    pxl_v8s b_m[64], b_e[64];
     pxl_v8s special;
+    uint8_t chosen[16][32];           /* sparse: which element of B an element of A meets */
 } pxl_mma_operands;
 
-/* An mma as the meanings describe it. */
+/* An mma as the meanings describe it. A sparse one has twice as many registers of B as of slabs. */
 typedef struct pxl_mma_job {
     int ta, tb;
     uint32_t slabs, rows;             /* rows is 8 or 16 */
     bool f32;                         /* type of C and D */
-    const uint32_t *a[4], *b[2];      /* a[2 · slab + (row ≥ 8)], or a[slab] when rows is 8 */
+    const uint32_t *a[4], *b[4];      /* a[2 · slab + (row ≥ 8)], or a[slab] when rows is 8 */
+    const pxl_sparse *sparse;         /* or NULL */
+    const int32_t *scale_a, *scale_b; /* of 16 rows and 8 columns (see pxl_scale_ue8m0), or NULL */
 } pxl_mma_job;
+
+PXL_INLINE uint32_t pxl_b_registers(const pxl_mma_job *j) { return j->sparse ? 2 * j->slabs : j->slabs; }
 
 PXL_INLINE pxl_v8u pxl_load8(const void *p) { pxl_v8u v; __builtin_memcpy(&v, p, sizeof v); return v; }
 PXL_INLINE void pxl_store8(void *p, pxl_v8u v) { __builtin_memcpy(p, &v, sizeof v); }
@@ -102,14 +107,14 @@ typedef struct pxl_parts {
 PXL_INLINE pxl_parts pxl_take_apart(int type, pxl_v8u word, uint32_t i, uint32_t up)
 {
     const uint32_t fraction = (uint32_t)pxl_mma_fraction(type), ones = (1u << pxl_mma_exponent_bits(type)) - 1;
-    const pxl_v8u bits = type == MMA_TF32 ? word >> 13 : word >> (i * (uint32_t)pxl_mma_bits(type));
+    const pxl_v8u bits = word >> pxl_mma_shift(type, i);
     const pxl_v8s x = (pxl_v8s)(bits >> fraction & ones), f = (pxl_v8s)(bits & ((1u << fraction) - 1));
     const pxl_v8s m = f | ((x != 0) & (1 << fraction));
     const pxl_v8s sign = (pxl_v8s)(bits << (31 - fraction - (uint32_t)pxl_mma_exponent_bits(type))) >> 31;
     pxl_parts p;
     p.e = __builtin_elementwise_max(x, (pxl_v8s)1) - (int32_t)(ones >> 1);
     p.e = m == 0 ? (pxl_v8s)PXL_ZERO_EXPONENT : p.e;
-    p.special = x == (int32_t)ones;
+    p.special = pxl_mma_is_narrow(type) ? (pxl_v8s)0 : x == (int32_t)ones;
     if (type == MMA_E4M3)
         p.special &= f == 7;
     p.m = ((m << up) ^ sign) - sign;
@@ -137,7 +142,7 @@ PXL_INLINE pxl_parts pxl_take_apart(int type, pxl_v8u word, uint32_t i, uint32_t
     PXL_NOINLINE void pxl_take_b_##name(pxl_mma_operands *o, const pxl_mma_job *j, uint32_t up) \
     { \
         const uint32_t n = (uint32_t)pxl_mma_elements(type); \
-        for (uint32_t s = 0; s < j->slabs; s++) { \
+        for (uint32_t s = 0; s < pxl_b_registers(j); s++) { \
             pxl_v8u word[4]; \
             pxl_transpose_b(j->b[s], word); \
             for (uint32_t i = 0; i < n; i++) \
@@ -154,6 +159,9 @@ PXL_TAKE_APART(e5m2, MMA_E5M2)
 PXL_TAKE_APART(f16, MMA_F16)
 PXL_TAKE_APART(bf16, MMA_BF16)
 PXL_TAKE_APART(tf32, MMA_TF32)
+PXL_TAKE_APART(e3m2, MMA_E3M2)
+PXL_TAKE_APART(e2m3, MMA_E2M3)
+PXL_TAKE_APART(e2m1, MMA_E2M1)
 
 PXL_INLINE void pxl_take_a(pxl_mma_operands *o, const pxl_mma_job *j, uint32_t up)
 {
@@ -162,6 +170,9 @@ PXL_INLINE void pxl_take_a(pxl_mma_operands *o, const pxl_mma_job *j, uint32_t u
     case MMA_E5M2: pxl_take_a_e5m2(o, j, up); break;
     case MMA_F16:  pxl_take_a_f16(o, j, up); break;
     case MMA_BF16: pxl_take_a_bf16(o, j, up); break;
+    case MMA_E3M2: pxl_take_a_e3m2(o, j, up); break;
+    case MMA_E2M3: pxl_take_a_e2m3(o, j, up); break;
+    case MMA_E2M1: pxl_take_a_e2m1(o, j, up); break;
     default:       pxl_take_a_tf32(o, j, up); break;
     }
 }
@@ -172,6 +183,9 @@ PXL_INLINE void pxl_take_b(pxl_mma_operands *o, const pxl_mma_job *j, uint32_t u
     case MMA_E5M2: pxl_take_b_e5m2(o, j, up); break;
     case MMA_F16:  pxl_take_b_f16(o, j, up); break;
     case MMA_BF16: pxl_take_b_bf16(o, j, up); break;
+    case MMA_E3M2: pxl_take_b_e3m2(o, j, up); break;
+    case MMA_E2M3: pxl_take_b_e2m3(o, j, up); break;
+    case MMA_E2M1: pxl_take_b_e2m1(o, j, up); break;
     default:       pxl_take_b_tf32(o, j, up); break;
     }
 }
@@ -270,7 +284,7 @@ PXL_INLINE pxl_v8s pxl_step_rows(const pxl_mma_operands *o, pxl_mma_part part, u
         const pxl_v8u bits = pxl_load8(c->at[r]);
         const pxl_parts p = pxl_take_c(bits, f32);
         const int32_t *a_m = o->a_m[r] + part.first, *a_e = o->a_e[r] + part.first;
-        pxl_v8s top = p.e, e[32];
+        pxl_v8s top = __builtin_elementwise_max(p.e, (pxl_v8s)rule.least), e[32];
 #pragma clang loop unroll(full)
         for (uint32_t s = 0; s < slabs; s++)
 #pragma clang loop unroll(full)
@@ -304,6 +318,36 @@ PXL_STEP(8, 1)
 PXL_STEP(8, 2)
 PXL_STEP(16, 1)
 PXL_STEP(16, 2)
+
+/* The same where each row of A meets elements of B of its own. */
+PXL_NOINLINE pxl_v8s pxl_step_sparse(const pxl_mma_operands *o, pxl_mma_part part, const pxl_tile *c, pxl_tile *d, uint32_t rows, bool f32,
+                                     pxl_mma_rule rule)
+{
+    pxl_v8s special = 0;
+    for (uint32_t r = 0; r < rows; r++) {
+        const pxl_v8u bits = pxl_load8(c->at[r]);
+        const pxl_parts p = pxl_take_c(bits, f32);
+        pxl_v8s top = __builtin_elementwise_max(p.e, (pxl_v8s)rule.least), e[32];
+        for (uint32_t s = 0; s < part.slabs; s++)
+            for (uint32_t k = 0; k < part.n; k++) {
+                const uint32_t at = part.first + s * part.stride + k;
+                const pxl_v8s x = o->a_e[r][at] + o->b_e[o->chosen[r][at]];
+                e[s * part.n + k] = x;
+                top = __builtin_elementwise_max(top, x);
+            }
+        pxl_v8s sum[2] = {pxl_cut_c(bits, p, top, f32, rule.fraction), 0};
+        for (uint32_t s = 0; s < part.slabs; s++)
+            for (uint32_t k = 0; k < part.n; k++) {
+                const uint32_t at = part.first + s * part.stride + k;
+                const pxl_v8s product = pxl_multiply16((pxl_v8s)o->a_m[r][at], o->b_m[o->chosen[r][at]]);
+                const pxl_v8u cut = pxl_shift_right((pxl_v8u)__builtin_elementwise_abs(product), top - e[s * part.n + k]);
+                sum[s] += pxl_with_sign((pxl_v8s)cut, product);
+            }
+        pxl_store8(d->at[r], pxl_finish_sums(sum[0], sum[1], part.slabs == 2, top, f32, rule));
+        special |= p.special;
+    }
+    return special;
+}
 
 PXL_INLINE pxl_v8s pxl_step(const pxl_mma_operands *o, pxl_mma_part part, const pxl_tile *c, pxl_tile *d, uint32_t rows, bool f32,
                             pxl_mma_rule rule)
@@ -353,37 +397,82 @@ PXL_INLINE void pxl_set_tile_row(pxl_tile *t, uint32_t r, bool f32, pxl_v8f v)
     pxl_store8(t->at[r], !f32 ? pxl_row_f16(v) : v != v ? (pxl_v8u)MMA_NAN32 : (pxl_v8u)v);
 }
 
+/* The place of element k of a row or column in the order of pxl_mma_operands; n elements to a register. */
+PXL_INLINE uint32_t pxl_place_of(uint32_t k, uint32_t n) { return (k / (4 * n) * n + k % n) * 4 + k / n % 4; }
+/* For each place of a row of A the place in B that it meets. */
+PXL_INLINE void pxl_choose(const pxl_mma_job *j, uint8_t chosen[16][32])
+{
+    const uint32_t n = (uint32_t)pxl_mma_elements(j->ta);
+    for (uint32_t r = 0; r < j->rows; r++)
+        for (uint32_t k = 0; k < j->slabs * 4 * n; k++)
+            chosen[r][pxl_place_of(k, n)] = (uint8_t)pxl_place_of(pxl_sparse_k(j->sparse, r, k), n);
+}
+/* The words of a row and a column that mma_dot.h multiplies. */
+PXL_INLINE void pxl_mma_words(const pxl_mma_job *j, uint32_t r, uint32_t n, pxl_u32x4 a[2], pxl_u32x4 b[2])
+{
+    const uint32_t halves = j->rows / 8;
+    pxl_u32x4 words[4];
+    for (uint32_t s = 0; s < pxl_b_registers(j); s++)
+        __builtin_memcpy(&words[s], j->b[s] + n * 4, 16);
+    for (uint32_t s = 0; s < 2; s++) {
+        const uint32_t slab = s < j->slabs ? s : 0;
+        __builtin_memcpy(&a[s], j->a[slab * halves + r / 8] + r % 8 * 4, 16);
+        b[s] = j->sparse ? pxl_sparse_slab(j->sparse->unit, words[2 * slab], words[2 * slab + 1], pxl_sparse_bits(j->sparse, r, slab)) : words[slab];
+    }
+}
+
 /* Any tile by way of mma_dot.h: for NaN and infinities. */
 PXL_NOINLINE void pxl_mma_plain(const pxl_mma_job *j, const pxl_tile *c, pxl_tile *d, uint32_t model)
 {
-    const uint32_t halves = j->rows / 8;
     for (uint32_t r = 0; r < j->rows; r++)
         for (uint32_t n = 0; n < 8; n++) {
             pxl_u32x4 a[2], b[2];
-            for (uint32_t s = 0; s < 2; s++) {
-                const uint32_t slab = s < j->slabs ? s : 0;
-                __builtin_memcpy(&a[s], j->a[slab * halves + r / 8] + r % 8 * 4, 16);
-                __builtin_memcpy(&b[s], j->b[slab] + n * 4, 16);
-            }
-            d->at[r][n] = pxl_dot(j->ta, j->tb, a[0], b[0], a[1], b[1], j->slabs, c->at[r][n], j->f32, model);
+            pxl_mma_words(j, r, n, a, b);
+            const uint32_t v = c->at[r][n];
+            if (j->scale_a)
+                d->at[r][n] = pxl_scaled_dot(j->ta, j->tb, a[0], b[0], a[1], b[1], v, j->scale_a[r], j->scale_b[n], model == MODEL_IEEE);
+            else
+                d->at[r][n] = pxl_dot(j->ta, j->tb, a[0], b[0], a[1], b[1], j->slabs, v, j->f32, model);
         }
+}
+
+/* Scales, as exponents: added to those of the operands. */
+PXL_INLINE void pxl_apply_scales(pxl_mma_operands *o, const pxl_mma_job *j)
+{
+    pxl_v8s columns;
+    __builtin_memcpy(&columns, j->scale_b, sizeof columns);
+    o->special |= columns == MMA_SCALE_NAN;
+    for (uint32_t r = 0; r < j->rows; r++) {
+        o->special |= (pxl_v8s)(j->scale_a[r] == MMA_SCALE_NAN);
+        for (uint32_t k = 0; k < 32; k++)
+            o->a_e[r][k] += j->scale_a[r];
+    }
+    for (uint32_t k = 0; k < pxl_b_registers(j) * 16; k++)
+        o->b_e[k] += columns;
 }
 
 /* D = A · B + C under an NVIDIA model. */
 PXL_NOINLINE void pxl_mma_exact(const pxl_mma_job *j, const pxl_tile *c, pxl_tile *d, uint32_t model)
 {
-    const pxl_mma_rule rule = pxl_mma_rule_of(pxl_mma_is_fp8(j->ta), model);
+    pxl_mma_rule rule = pxl_mma_rule_of(pxl_mma_is_fp8(j->ta), model);
     const int32_t fa = pxl_mma_fraction(j->ta), up = rule.fraction - fa - pxl_mma_fraction(j->tb);
     const int32_t up_a = up < 14 - fa ? up : 14 - fa;
     pxl_mma_operands o;
     o.special = 0;
     pxl_take_a(&o, j, (uint32_t)up_a);
     pxl_take_b(&o, j, (uint32_t)(up - up_a));
+    if (j->sparse)
+        pxl_choose(j, o.chosen);
+    if (j->scale_a) {
+        pxl_apply_scales(&o, j);
+        rule.least = -126;
+    }
     const uint32_t n = 4 * (uint32_t)pxl_mma_elements(j->ta), steps = rule.halves ? 2 : rule.split ? j->slabs : 1;
     static const pxl_tile zero;
     for (uint32_t i = 0; i < steps; i++) {
         const pxl_mma_part part = {rule.halves ? 8 * i : i * n, rule.halves ? 8 : n, rule.split ? 1 : j->slabs, n};
-        o.special |= pxl_step(&o, part, i ? d : rule.halves ? &zero : c, d, j->rows, j->f32, rule);
+        const pxl_tile *from = i ? d : rule.halves ? &zero : c;
+        o.special |= j->sparse ? pxl_step_sparse(&o, part, from, d, j->rows, j->f32, rule) : pxl_step(&o, part, from, d, j->rows, j->f32, rule);
     }
     for (uint32_t r = 0; rule.halves && r < j->rows; r++) {
         o.special |= pxl_take_c(pxl_load8(c->at[r]), j->f32).special;
@@ -396,7 +485,8 @@ PXL_NOINLINE void pxl_mma_exact(const pxl_mma_job *j, const pxl_tile *c, pxl_til
 /* Multiplicands as f32, for the ieee model. */
 typedef struct pxl_mma_floats {
     _Alignas(64) float a[16][32];
-    pxl_v8f b[32];
+    pxl_v8f b[64];
+    uint8_t chosen[16][32];
 } pxl_mma_floats;
 
 typedef uint16_t pxl_v8w2 __attribute__((ext_vector_type(16)));
@@ -412,16 +502,17 @@ PXL_INLINE pxl_v8f pxl_value8(int type, pxl_v8u word, uint32_t i, bool special)
     /* The element at the top, shifted down with its sign: the sign, exponent and fraction stand in f32's places, and one exact
      * multiplication mends the bias (subnormals too). */
     const uint32_t bits = (uint32_t)pxl_mma_bits(type), fraction = (uint32_t)pxl_mma_fraction(type), exponent = (uint32_t)pxl_mma_exponent_bits(type);
-    const pxl_v8s x = (pxl_v8s)(word << (32 - bits - bits * i)) >> (8 - exponent);
+    const uint32_t used = pxl_mma_is_narrow(type) ? 6 : bits;        /* the narrow formats end at the sixth bit of their byte */
+    const pxl_v8s x = (pxl_v8s)(word << (32 - used - bits * i)) >> (8 - exponent);
     const uint32_t places = ((1u << (exponent + fraction)) - 1) << (23 - fraction);
     const uint32_t least = (((1u << exponent) - 1) << 23) | (type == MMA_E4M3 ? 7u << 20 : 0);     /* the first code that is no number */
-    const pxl_v8f v = (pxl_v8f)((pxl_v8u)x & (0x80000000u | places)) * (type == MMA_E4M3 ? 0x1p120f : 0x1p112f);
-    return special ? (pxl_v8f)((pxl_v8u)v | ((pxl_v8u)(((pxl_v8u)x & places) >= least) & 0x7f800000u)) : v;
+    const pxl_v8f v = (pxl_v8f)((pxl_v8u)x & (0x80000000u | places)) * pxl_bits_f32((uint32_t)(254 - pxl_mma_bias(type)) << 23);
+    return special && !pxl_mma_is_narrow(type) ? (pxl_v8f)((pxl_v8u)v | ((pxl_v8u)(((pxl_v8u)x & places) >= least) & 0x7f800000u)) : v;
 }
 /* Whether any element of these registers has the exponent of NaN and infinity (a superset will do). */
 PXL_INLINE bool pxl_has_special(int type, pxl_v8u a, pxl_v8u b, pxl_v8u c, pxl_v8u d)
 {
-    if (type == MMA_TF32 || type == MMA_BF16)
+    if (type == MMA_TF32 || type == MMA_BF16 || pxl_mma_is_narrow(type))
         return false;
     if (type == MMA_F16) {
         const pxl_v8w2 inf = 0x7c00, x = (pxl_v8w2)a & inf, y = (pxl_v8w2)b & inf, z = (pxl_v8w2)c & inf, w = (pxl_v8w2)d & inf;
@@ -460,7 +551,7 @@ PXL_INLINE bool pxl_has_special(int type, pxl_v8u a, pxl_v8u b, pxl_v8u c, pxl_v
     } \
     PXL_NOINLINE void pxl_values_b_##name(pxl_mma_floats *o, const pxl_mma_job *j) \
     { \
-        for (uint32_t s = 0; s < j->slabs; s++) { \
+        for (uint32_t s = 0; s < pxl_b_registers(j); s++) { \
             pxl_v8u word[4]; \
             pxl_transpose_b(j->b[s], word); \
             pxl_v8f *b = o->b + s * (uint32_t)pxl_mma_elements(type) * 4; \
@@ -475,6 +566,9 @@ PXL_TAKE_VALUES(e5m2, MMA_E5M2)
 PXL_TAKE_VALUES(f16, MMA_F16)
 PXL_TAKE_VALUES(bf16, MMA_BF16)
 PXL_TAKE_VALUES(tf32, MMA_TF32)
+PXL_TAKE_VALUES(e3m2, MMA_E3M2)
+PXL_TAKE_VALUES(e2m3, MMA_E2M3)
+PXL_TAKE_VALUES(e2m1, MMA_E2M1)
 
 PXL_INLINE pxl_v8f pxl_fma8(float a, pxl_v8f b, pxl_v8f c)
 {
@@ -507,14 +601,34 @@ PXL_INLINE void pxl_chain(const pxl_mma_floats *o, uint32_t row, uint32_t slabs,
         pxl_set_tile_row(d, row + r, f32, sum[r]);
 }
 
+/* Each row with elements of B of its own. */
+PXL_NOINLINE void pxl_chain_sparse(const pxl_mma_floats *o, uint32_t rows, uint32_t slabs, uint32_t n, const pxl_tile *c, pxl_tile *d, bool f32)
+{
+    for (uint32_t r = 0; r < rows; r++) {
+        pxl_v8f sum = pxl_tile_row(c, r, f32);
+        for (uint32_t k = 0; k < 4 * slabs * n; k++) {
+            const uint32_t at = pxl_place_of(k, n);
+            sum = pxl_fma8(o->a[r][at], o->b[o->chosen[r][at]], sum);
+        }
+        pxl_set_tile_row(d, r, f32, sum);
+    }
+}
+
 PXL_NOINLINE void pxl_mma_ieee(const pxl_mma_job *j, const pxl_tile *c, pxl_tile *d)
 {
     pxl_mma_floats o;
+    if (j->scale_a) {                   /* products that f32 cannot hold */
+        pxl_mma_plain(j, c, d, MODEL_IEEE);
+        return;
+    }
     switch (j->ta) {
     case MMA_E4M3: pxl_values_a_e4m3(&o, j); break;
     case MMA_E5M2: pxl_values_a_e5m2(&o, j); break;
     case MMA_F16:  pxl_values_a_f16(&o, j); break;
     case MMA_BF16: pxl_values_a_bf16(&o, j); break;
+    case MMA_E3M2: pxl_values_a_e3m2(&o, j); break;
+    case MMA_E2M3: pxl_values_a_e2m3(&o, j); break;
+    case MMA_E2M1: pxl_values_a_e2m1(&o, j); break;
     default:       pxl_values_a_tf32(&o, j); break;
     }
     switch (j->tb) {
@@ -522,9 +636,17 @@ PXL_NOINLINE void pxl_mma_ieee(const pxl_mma_job *j, const pxl_tile *c, pxl_tile
     case MMA_E5M2: pxl_values_b_e5m2(&o, j); break;
     case MMA_F16:  pxl_values_b_f16(&o, j); break;
     case MMA_BF16: pxl_values_b_bf16(&o, j); break;
+    case MMA_E3M2: pxl_values_b_e3m2(&o, j); break;
+    case MMA_E2M3: pxl_values_b_e2m3(&o, j); break;
+    case MMA_E2M1: pxl_values_b_e2m1(&o, j); break;
     default:       pxl_values_b_tf32(&o, j); break;
     }
     const uint32_t n = (uint32_t)pxl_mma_elements(j->ta);
+    if (j->sparse) {
+        pxl_choose(j, o.chosen);
+        pxl_chain_sparse(&o, j->rows, j->slabs, n, c, d, j->f32);
+        return;
+    }
     for (uint32_t row = 0; row < j->rows; row += 8) {
         if (n == 4)
             pxl_chain(&o, row, j->slabs, 4, c, d, j->f32);

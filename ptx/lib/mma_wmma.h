@@ -62,7 +62,7 @@ PXL_NOINLINE void pxl_wmma(const pxl_wmma_kind *k, uint32_t *const d[WMMA_MAX], 
     const uint32_t c_regs = halves * (k->c32 ? 2 : 1), d_regs = halves * (k->d32 ? 2 : 1);
     pxl_tile t[4];
     for (uint32_t i = 0; i < tiles; i++) {
-        pxl_mma_job j = {k->ta, k->tb, k->slabs, 8 * halves, k->d32 || k->c32, {0, 0, 0, 0}, {0, 0}};
+        pxl_mma_job j = {.ta = k->ta, .tb = k->tb, .slabs = k->slabs, .rows = 8 * halves, .f32 = k->d32 || k->c32};
         for (uint32_t s = 0; s < k->slabs; s++) {
             for (uint32_t h = 0; h < halves; h++)
                 j.a[s * halves + h] = a[i / columns * halves * k->slabs + s * halves + h];

@@ -1,0 +1,203 @@
+/* mma_fp4.h - products of e2m1, two to a byte, with block scales: .kind::mxf4 and .kind::mxf4nvf4.
+ *
+ * As MMA-Sim (arXiv 2511.10909, RTX Blackwell) has it: each group of 16 elements is summed exactly, the significands of its two scales multiply
+ * the sum, and their exponents are the term's exponent, whatever the size of the sum. Terms and c are cut toward zero to 35 bits below the
+ * largest exponent and added exactly; the result is cut to f32. A zero c has the exponent -126; so has, in effect, a zero scale.
+ */
+#ifndef PXL_MMA_FP4_H
+#define PXL_MMA_FP4_H
+
+#include "ptx/lib/mma_int.h"
+#include "ptx/lib/mma_sparse.h"
+
+enum { FP4_FRACTION = 35, FP4_GROUPS = 4 };
+/* The number and the format of the scales of a row or column: bytes of one word. */
+typedef enum pxl_fp4_kind { FP4_2X_UE8M0, FP4_4X_UE8M0, FP4_4X_UE4M3 } pxl_fp4_kind;
+
+/* m eighths of 2^e; e is MMA_SCALE_NAN for NaN. */
+typedef struct pxl_fp4_scale {
+    int32_t m, e;
+} pxl_fp4_scale;
+
+PXL_INLINE pxl_fp4_scale pxl_fp4_scale_of(pxl_fp4_kind kind, uint32_t scales, uint32_t group)
+{
+    const uint32_t byte = scales >> (8 * (kind == FP4_2X_UE8M0 ? group / 2 : group)) & 0xff;
+    if (kind != FP4_4X_UE4M3)
+        return (pxl_fp4_scale){8, pxl_scale_ue8m0(byte)};
+    const pxl_number n = pxl_number_of(byte & 0x7f, 3, 4, SPECIALS_E4M3);      /* the sign does not count */
+    return (pxl_fp4_scale){(int32_t)n.m, n.nan ? MMA_SCALE_NAN : n.e};
+}
+/* The product of two scales: 64ths of 2^e, no exponent when it is zero. */
+PXL_INLINE pxl_fp4_scale pxl_fp4_both(pxl_fp4_scale a, pxl_fp4_scale b)
+{
+    pxl_fp4_scale r = {a.m * b.m, a.e + b.e};
+    if (a.e == MMA_SCALE_NAN || b.e == MMA_SCALE_NAN)
+        r.e = MMA_SCALE_NAN;
+    else if (r.m == 0)
+        r.e = MMA_NO_EXPONENT;
+    return r;
+}
+/* Twice the value of an e2m1: 0, 1, 2, 3, 4, 6, 8, 12. */
+PXL_INLINE int32_t pxl_fp4_twice(uint32_t code)
+{
+    const uint32_t f = code & 1, x = code >> 1 & 3, m = x ? (f | 2) << (x - 1) : f;
+    return code & 8 ? -(int32_t)m : (int32_t)m;
+}
+/* The sum of the products of eight elements, in quarters. */
+PXL_INLINE int32_t pxl_fp4_word(uint32_t a, uint32_t b)
+{
+    int32_t sum = 0;
+#pragma clang loop unroll(disable)
+    for (uint32_t i = 0; i < 8; i++) {
+        sum += pxl_fp4_twice(a) * pxl_fp4_twice(b);
+        a >>= 4;
+        b >>= 4;
+    }
+    return sum;
+}
+/* ±m · 2^(e - fraction), cut to F bits below 2^top. */
+PXL_INLINE int64_t pxl_cut_wide(uint64_t m, int32_t e, int32_t fraction, bool negative, int32_t top)
+{
+    const int32_t s = top - e;
+    const uint64_t t = s > 63 ? 0 : m << (FP4_FRACTION - fraction) >> s;
+    return negative ? -(int64_t)t : (int64_t)t;
+}
+
+/* f32 multiply-adds in the order of k, each with its scaled product: exact in f64 before the addition. */
+PXL_INLINE uint32_t pxl_fp4_ieee(pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u32x4 b1, uint32_t c, const pxl_fp4_scale scale[FP4_GROUPS])
+{
+    float sum = pxl_bits_f32(c);
+    pxl_u32x4 a = a0, b = b0;
+#pragma clang loop unroll(disable)
+    for (uint32_t w = 0; w < 8; w++) {
+        if (w == 4) { a = a1; b = b1; }
+        const pxl_fp4_scale s = scale[w / 2];
+        const double unit = s.m ? (double)s.m * pxl_power_of_two(s.e - 8) : 0;
+        uint32_t x = a.x, y = b.x;
+#pragma clang loop unroll(disable)
+        for (uint32_t i = 0; i < 8; i++) {
+            sum = pxl_add_once((double)(pxl_fp4_twice(x) * pxl_fp4_twice(y)) * unit, sum);
+            x >>= 4;
+            y >>= 4;
+        }
+        a = a.yzwx;
+        b = b.yzwx;
+    }
+    return pxl_f32_bits(sum);
+}
+
+/* One element of D. a0, a1 and b0, b1: 32 elements each of a row and a column. */
+PXL_NOINLINE uint32_t pxl_fp4_dot(pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u32x4 b1, uint32_t c, uint32_t scales_a, uint32_t scales_b,
+                                  uint32_t kind, bool ieee)
+{
+    const pxl_number n = pxl_number_of(c, 23, 8, SPECIALS_IEEE);
+    pxl_fp4_scale scale[FP4_GROUPS];
+    int32_t top = n.m ? n.e : -126;
+    bool nan = n.nan;
+#pragma clang loop unroll(full)
+    for (uint32_t g = 0; g < FP4_GROUPS; g++) {
+        scale[g] = pxl_fp4_both(pxl_fp4_scale_of((pxl_fp4_kind)kind, scales_a, g), pxl_fp4_scale_of((pxl_fp4_kind)kind, scales_b, g));
+        nan |= scale[g].e == MMA_SCALE_NAN;
+        top = scale[g].e > top ? scale[g].e : top;
+    }
+    if (nan)
+        return MMA_NAN32;
+    if (n.infinite)
+        return c;
+    if (ieee)
+        return pxl_fp4_ieee(a0, b0, a1, b1, c, scale);
+    const int32_t sums[FP4_GROUPS] = {pxl_fp4_word(a0.x, b0.x) + pxl_fp4_word(a0.y, b0.y), pxl_fp4_word(a0.z, b0.z) + pxl_fp4_word(a0.w, b0.w),
+                                      pxl_fp4_word(a1.x, b1.x) + pxl_fp4_word(a1.y, b1.y), pxl_fp4_word(a1.z, b1.z) + pxl_fp4_word(a1.w, b1.w)};
+    int64_t sum = pxl_cut_wide(n.m, n.e, 23, n.negative, top);
+#pragma clang loop unroll(full)
+    for (uint32_t g = 0; g < FP4_GROUPS; g++) {
+        const uint32_t size = (uint32_t)(sums[g] < 0 ? -sums[g] : sums[g]);
+        sum += pxl_cut_wide(size * (uint32_t)scale[g].m, scale[g].e, 8, sums[g] < 0, top);
+    }
+    return pxl_cut_f32(sum, top - FP4_FRACTION, 23);
+}
+
+#if PXL_WIDTH == 32
+
+/* The same by way of pxl_fp4_dot. */
+PXL_NOINLINE void pxl_fp4_plain(const pxl_mma_job *j, const uint32_t scales_a[16], const uint32_t scales_b[8], pxl_fp4_kind kind, const pxl_tile *c,
+                                pxl_tile *d, bool ieee)
+{
+    for (uint32_t r = 0; r < 16; r++)
+        for (uint32_t n = 0; n < 8; n++) {
+            pxl_u32x4 a[2], b[2];
+            pxl_mma_words(j, r, n, a, b);
+            d->at[r][n] = pxl_fp4_dot(a[0], b[0], a[1], b[1], c->at[r][n], scales_a[r], scales_b[n], kind, ieee);
+        }
+}
+
+typedef struct pxl_fp4_columns {
+    pxl_v8s m[FP4_GROUPS], e[FP4_GROUPS];
+    bool nan;
+} pxl_fp4_columns;
+
+PXL_INLINE pxl_fp4_columns pxl_fp4_take_scales(pxl_fp4_kind kind, const uint32_t scales[8])
+{
+    pxl_fp4_columns o = {.nan = false};
+    for (uint32_t g = 0; g < FP4_GROUPS; g++)
+        for (uint32_t n = 0; n < 8; n++) {
+            const pxl_fp4_scale s = pxl_fp4_scale_of(kind, scales[n], g);
+            o.m[g][n] = s.m;
+            o.e[g][n] = s.e;
+            o.nan |= s.e == MMA_SCALE_NAN;
+        }
+    return o;
+}
+/* x · 2^by toward zero; |x| < 2^32. */
+PXL_INLINE pxl_v8d pxl_scale_and_cut(pxl_v8s x, pxl_v8s by)
+{
+    const pxl_v8l exponent = __builtin_convertvector(__builtin_elementwise_max(by, (pxl_v8s)-200) + 1023, pxl_v8l);
+    return __builtin_elementwise_trunc(__builtin_convertvector(x, pxl_v8d) * (pxl_v8d)(exponent << 52));
+}
+/* A row of D: sums are those of its groups, in quarters. */
+PXL_INLINE pxl_v8u pxl_fp4_row(const pxl_v8s sums[FP4_GROUPS], const pxl_fp4_scale scale[FP4_GROUPS], const pxl_fp4_columns *columns, pxl_v8u c)
+{
+    const pxl_parts p = pxl_take_c(c, true);
+    pxl_v8s top = __builtin_elementwise_max(p.e, (pxl_v8s)-126), e[FP4_GROUPS], m[FP4_GROUPS];
+    for (uint32_t g = 0; g < FP4_GROUPS; g++) {
+        m[g] = columns->m[g] * scale[g].m;
+        e[g] = m[g] == 0 ? (pxl_v8s)MMA_NO_EXPONENT : columns->e[g] + scale[g].e;
+        top = __builtin_elementwise_max(top, e[g]);
+    }
+    const pxl_v8s sign = (pxl_v8s)c >> 31;
+    pxl_v8d sum = pxl_scale_and_cut((p.m ^ sign) - sign, p.e - top + (FP4_FRACTION - 23));
+    for (uint32_t g = 0; g < FP4_GROUPS; g++)
+        sum += pxl_scale_and_cut(sums[g] * m[g], e[g] - top + (FP4_FRACTION - 8));
+    const pxl_mma_rule rule = {.fraction = FP4_FRACTION, .keep = 23};
+    return pxl_finish(sum, top, true, rule);
+}
+
+PXL_NOINLINE void pxl_fp4_tile(const pxl_mma_job *j, const uint32_t scales_a[16], const uint32_t scales_b[8], pxl_fp4_kind kind, const pxl_tile *c,
+                               pxl_tile *d, bool ieee)
+{
+    const pxl_fp4_columns columns = pxl_fp4_take_scales(kind, scales_b);
+    pxl_pairs o;
+    pxl_v8s special = 0;
+    bool nan = columns.nan;
+    pxl_take_pairs(&o, j);
+    for (uint32_t r = 0; r < 16 && !ieee; r++) {
+        pxl_fp4_scale scale[FP4_GROUPS];
+        pxl_v8s sums[FP4_GROUPS];
+        for (uint32_t g = 0; g < FP4_GROUPS; g++) {
+            scale[g] = pxl_fp4_scale_of(kind, scales_a[r], g);
+            nan |= scale[g].e == MMA_SCALE_NAN;
+            /* 16 elements: two words of a slab, that is every pair (in, word) with two of its four words. */
+            sums[g] = 0;
+            for (uint32_t k = 0; k < 8; k++)
+                sums[g] += pxl_pair_product(&o, r, g / 2 * 16 + k / 2 * 4 + g % 2 * 2 + k % 2);
+        }
+        const pxl_v8u bits = pxl_load8(c->at[r]);
+        special |= pxl_take_c(bits, true).special;
+        pxl_store8(d->at[r], pxl_fp4_row(sums, scale, &columns, bits));
+    }
+    if (ieee || nan || pxl_any(special))
+        pxl_fp4_plain(j, scales_a, scales_b, kind, c, d, ieee);
+}
+
+#endif
+#endif
