@@ -43,13 +43,16 @@ static const char *skip_comment(const char *c, const char *end)
     return end;
 }
 
-size_t ptx_format_insn(const ptx_module *module, const ptx_insn *insn, char *buffer, size_t size)
+size_t ptx_text_offset(const ptx_module *module, ptx_location at)
 {
     const ptx_store *store = (const ptx_store *)module;
+    return at.line && at.line <= store->nlines ? store->line_starts[at.line - 1] + at.column - 1 : module->length;
+}
+
+size_t ptx_format_insn(const ptx_module *module, const ptx_insn *insn, char *buffer, size_t size)
+{
     writer w = {buffer, size, 0};
-    const char *end = module->text + module->length, *c = end;
-    if (insn->at.line && insn->at.line <= store->nlines)
-        c = module->text + store->line_starts[insn->at.line - 1] + insn->at.column - 1;
+    const char *end = module->text + module->length, *c = module->text + ptx_text_offset(module, insn->at);
     bool blank = false;
     while (c < end && *c != ';' && *c != '\0') {
         if (*c == '/' && (c[1] == '/' || c[1] == '*')) {

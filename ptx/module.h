@@ -179,7 +179,7 @@ typedef struct ptx_insn {
     uint8_t noperands;
     const ptx_operand *operands;
     ptx_location at;
-    uint32_t statement;        /* index in the linearisation of `inspect`: a `{ }` block counts one */
+    uint32_t statement;        /* index in function->statements: a `{ }` block counts one */
     /* call only */
     uint32_t nreturns, nargs;
     const ptx_value *returns;  /* registers, or VARIABLE for a .param variable of this function */
@@ -187,6 +187,15 @@ typedef struct ptx_insn {
 } ptx_insn;
 
 typedef struct ptx_label { const char *name; uint32_t target; ptx_location at; } ptx_label;
+
+/* The linearisation of a body that `inspect` shows: an instruction with its guard, a label, or a whole { } block is one
+ * statement; directives are none. */
+typedef enum ptx_statement_kind { PTX_STATEMENT_INSN, PTX_STATEMENT_LABEL, PTX_STATEMENT_BLOCK } ptx_statement_kind;
+typedef struct ptx_statement {
+    ptx_statement_kind kind;
+    uint32_t insn;             /* its first instruction; a label's target; a block without instructions: the next one */
+    ptx_location at;
+} ptx_statement;
 
 struct ptx_function {
     const char *name;
@@ -203,6 +212,8 @@ struct ptx_function {
     const ptx_insn *insns;
     uint32_t nlabels;
     const ptx_label *labels;
+    uint32_t nstatements;
+    const ptx_statement *statements;
     uint32_t nvariables;       /* .shared .local .param .const… declared inside */
     const ptx_variable *const *variables;
     uint64_t local_size;       /* bytes of .local variables of one thread, laid out by offset */
@@ -250,6 +261,9 @@ const ptx_variable *ptx_find_variable(const ptx_module *module, const char *name
 /* "file:line:column: error: message", the source line and a caret, as compilers print it.
  * Returns the length that was or would be written, as snprintf does. */
 size_t ptx_format_diagnostic(const ptx_module *module, const ptx_diagnostic *d, char *buffer, size_t size);
+
+/* Where a location is in module->text; module->length for one that is unknown. */
+size_t ptx_text_offset(const ptx_module *module, ptx_location at);
 
 /* The instruction's text as it stands in the source, white space folded; for messages and traces. */
 size_t ptx_format_insn(const ptx_module *module, const ptx_insn *insn, char *buffer, size_t size);

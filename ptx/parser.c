@@ -400,7 +400,7 @@ static void finish_module(ptx_parser *p)
 static void free_scratch(ptx_parser *p)
 {
     void *blocks[] = {p->symbols, p->opcodes, p->pending, p->registers, p->slots, p->insns, p->labels, p->locals,
-                      p->functions, p->variables, p->diagnostics, p->values, p->relocations,
+                      p->statements, p->functions, p->variables, p->diagnostics, p->values, p->relocations,
                       p->init_scratch};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         free(blocks[i]);

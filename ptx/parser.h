@@ -192,6 +192,7 @@ typedef struct ptx_parser {
     uint32_t *slots; uint32_t nslots, slot_room;   /* slot -> number of the register + 1 */
     ptx_insn *insns; uint32_t ninsns, insn_room;
     ptx_label *labels; uint32_t nlabels, label_room;
+    ptx_statement *statements; uint32_t nstatements, statement_room;
     const ptx_variable **locals; uint32_t nlocals, local_room;
     ptx_function **functions; uint32_t nfunctions, function_room;
     ptx_variable **variables; uint32_t nvariables, variable_room;
@@ -204,7 +205,6 @@ typedef struct ptx_parser {
     uint32_t noperands;
 
     ptx_function *function;         /* whose header or body is being read, else NULL */
-    uint32_t statement;             /* of the current body */
     uint32_t block_statement;       /* of the outermost { } that we are in */
     uint32_t carry;                 /* number of "%cc" + 1 in this function */
     uint64_t param_offset, param_top, local_offset;

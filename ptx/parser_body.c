@@ -99,6 +99,15 @@ bool ptx_parse_debug_directive(ptx_parser *p)
     return ptx_at(p, '{') ? ptx_skip_block(p) : ptx_unexpected(p, "'{'");
 }
 
+/* ------------------------------------------------------------ the linearisation */
+
+static uint32_t new_statement(ptx_parser *p, ptx_statement_kind kind, uint32_t insn, ptx_location at)
+{
+    PTX_GROW(p, p->statements, p->statement_room, p->nstatements + 1);
+    p->statements[p->nstatements] = (ptx_statement){kind, insn, at};
+    return p->nstatements++;
+}
+
 /* ------------------------------------------------------------ labels and lists of labels */
 
 static bool define_label(ptx_parser *p, const ptx_token *name)
@@ -110,7 +119,7 @@ static bool define_label(ptx_parser *p, const ptx_token *name)
     PTX_GROW(p, p->labels, p->label_room, p->nlabels + 1);
     p->labels[p->nlabels++] = (ptx_label){b->symbol->name, p->ninsns, ptx_token_at(name)};
     if (p->depth == 1)
-        p->statement++;
+        new_statement(p, PTX_STATEMENT_LABEL, p->ninsns, ptx_token_at(name));
     return true;
 }
 
@@ -161,7 +170,7 @@ static ptx_insn *new_insn(ptx_parser *p, ptx_location at)
     ptx_insn *insn = &p->insns[p->ninsns++];
     memset(insn, 0, sizeof *insn);
     insn->at = at;
-    insn->statement = p->depth == 1 ? p->statement++ : p->block_statement;
+    insn->statement = p->depth == 1 ? new_statement(p, PTX_STATEMENT_INSN, p->ninsns - 1, at) : p->block_statement;
     return insn;
 }
 
@@ -292,7 +301,7 @@ static void open_block(ptx_parser *p)
 {
     ptx_location at = ptx_token_at(&p->token);
     if (p->depth == 1)
-        p->block_statement = p->statement++;
+        p->block_statement = new_statement(p, PTX_STATEMENT_BLOCK, p->ninsns, at);
     if (ptx_open_scope(p, at))
         ptx_advance(p);
     else

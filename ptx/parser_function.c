@@ -235,8 +235,8 @@ static void begin_function(ptx_parser *p, ptx_function *f)
         if (p->registers[i].slot != UINT32_MAX)
             p->slots[p->registers[i].slot] = 0;
     p->function = f;
-    p->nregisters = p->nslots = p->ninsns = p->nlabels = p->nlocals = p->npending = 0;
-    p->statement = p->carry = 0;
+    p->nregisters = p->nslots = p->ninsns = p->nlabels = p->nstatements = p->nlocals = p->npending = 0;
+    p->carry = 0;
     p->param_offset = p->param_top = p->local_offset = 0;
 }
 
@@ -280,11 +280,13 @@ static void end_function(ptx_parser *p, ptx_function *f)
     keep_insns(p, f);
     f->labels = settle(p, p->labels, p->nlabels * sizeof *p->labels);
     f->nlabels = p->nlabels;
+    f->statements = settle(p, p->statements, p->nstatements * sizeof *p->statements);
+    f->nstatements = p->nstatements;
     f->variables = settle(p, p->locals, p->nlocals * sizeof *p->locals);
     f->nvariables = p->nlocals;
     f->local_size = p->local_offset;
     f->param_frame = p->param_top;
-    p->module->statements += p->statement;
+    p->module->statements += p->nstatements;
 }
 
 static bool parse_name(ptx_parser *p, ptx_token *name)
