@@ -3,6 +3,7 @@
 #define CLI_INSPECT_ANALYSIS_H
 
 #include "cli/cli.h"
+#include "ptx/inspect/epilogues.h"
 #include "ptx/inspect/flow.h"
 #include "ptx/inspect/phases.h"
 #include "ptx/inspect/statements.h"
@@ -31,6 +32,8 @@ void report_code(report *r, const char *const *lines, uint32_t nlines);
 void report_table(report *r, const char *align, const char *const *heads, uint32_t ncols);
 void report_row(report *r, const char *const *cells);
 void report_table_end(report *r);
+/* Closes what is open at the end of a report. */
+void report_end(report *r);
 
 /* "s12–s34", "s12": statements as they are printed, from 1. `last` is the last one. */
 const char *range_text(uint32_t first, uint32_t last, char buffer[32]);
@@ -43,6 +46,10 @@ typedef struct inspection {
     pti_statements statements;
     pti_flow flow;
     pti_phases phases;
+    pti_opcodes opcodes;
+    pti_epilogues epilogues;
+    pti_sources *sources;              /* PTI_ROLES for each phase: what A, B and C are made of */
+    ptx_arena arena;
     struct memory_analysis *memory;    /* inspect_memory.c: addresses, parameters, textures, constants, registers, shared memory */
 } inspection;
 
@@ -55,5 +62,8 @@ json_t *json_of_memory(const inspection *x);                         /* an objec
  * nothing is reported then. */
 int report_param(report *r, const inspection *x, const char *spec, json_t **json);
 int report_slice(report *r, const inspection *x, const char *spec, json_t **json);
+
+pti_status analyse(const ptx_module *m, const ptx_function *f, inspection *out);   /* free it whatever the answer */
+void free_analysis(inspection *x);
 
 #endif

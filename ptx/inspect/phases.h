@@ -12,8 +12,6 @@
 
 #include "ptx/inspect/flow.h"
 
-enum { PTI_MAX_FRAGMENT = 16 };
-
 /* One mma of a phase. */
 typedef struct pti_mma {
     uint32_t insn;
@@ -44,14 +42,24 @@ typedef struct pti_phase {
     pti_product *products;
     uint32_t M, N, K;              /* of the product when there is one, or of all when they are equal; else 0 */
     bool full;                     /* every product is */
-    bool loops;                    /* a tile's accumulator comes round a loop from this very phase */
     bool mixed;                    /* instructions of several shapes or types */
-    uint32_t continues;            /* the phase (from 0) whose every D tile is the accumulator here, tile by tile, or PTI_NONE */
+    uint32_t continues;            /* the phase (from 0) before it whose D tiles are all its accumulators, or PTI_NONE */
+    uint32_t loop_from;            /* this phase or a later one whose D comes round a loop as accumulator, or PTI_NONE */
+    uint32_t group;                /* phases that continue one another are one group */
 } pti_phase;
+
+/* Phases each of which accumulates onto the one before: one larger product, its k spread over them. */
+typedef struct pti_group {
+    uint32_t first, count;         /* its first phase, and how many */
+    uint32_t M, N, K;              /* K summed over the phases; of one turn when it loops. 0 when the phases differ in M or N */
+    bool loops;
+} pti_group;
 
 typedef struct pti_phases {
     uint32_t count;
     pti_phase *list;
+    uint32_t ngroups;
+    pti_group *groups;
     uint32_t *of_insn;             /* phase (from 0) of each instruction that is an mma of one, else PTI_NONE */
     ptx_arena arena;
 } pti_phases;
@@ -61,6 +69,9 @@ bool pti_find_phases(const pti_statements *s, const pti_flow *flow, pti_phases *
 void pti_free_phases(pti_phases *p);
 
 bool pti_is_mma(const ptx_insn *insn);
+
+/* The value that a value is a copy of, through plain moves; itself otherwise. PTI_NONE stays. */
+uint32_t pti_origin(const pti_flow *flow, uint32_t value);
 
 /* How many phases end before this statement: the number of its epilogue, or of the phase that it belongs to, less one. */
 uint32_t pti_phases_before(const pti_phases *p, uint32_t statement);

@@ -1,0 +1,40 @@
+/* inspect_analysis.c - runs the analyses of one function. */
+#include <stdlib.h>
+#include "cli/inspect_analysis.h"
+
+static bool find_sources(inspection *x)
+{
+    pti_search search;
+    uint32_t n = x->phases.count * PTI_ROLES;
+    x->sources = calloc(n + 1, sizeof *x->sources);
+    bool ok = pti_begin_search(&x->flow, &x->phases, &x->opcodes, &x->arena, &search) && x->sources;
+    for (uint32_t i = 0; ok && i < n; i++)
+        ok = pti_sources_of_phase(&search, i / PTI_ROLES, (int)(i % PTI_ROLES), &x->sources[i]);
+    pti_end_search(&search);
+    return ok;
+}
+
+pti_status analyse(const ptx_module *m, const ptx_function *f, inspection *x)
+{
+    *x = (inspection){.module = m, .function = f};
+    ptx_arena_init(&x->arena, SIZE_MAX);
+    if (!pti_find_statements(m, f, &x->statements))
+        return PTI_MEMORY;
+    pti_status status = pti_find_flow(f, &x->flow);
+    if (status != PTI_OK)
+        return status;
+    bool ok = pti_find_phases(&x->statements, &x->flow, &x->phases) && pti_find_opcodes(m, f, &x->opcodes) &&
+              pti_find_epilogues(&x->statements, &x->phases, &x->opcodes, &x->epilogues) && find_sources(x);
+    return ok ? PTI_OK : PTI_MEMORY;
+}
+
+void free_analysis(inspection *x)
+{
+    free(x->sources);
+    pti_free_epilogues(&x->epilogues);
+    pti_free_opcodes(&x->opcodes);
+    pti_free_phases(&x->phases);
+    pti_free_flow(&x->flow);
+    pti_free_statements(&x->statements);
+    ptx_arena_free(&x->arena);
+}
