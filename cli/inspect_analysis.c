@@ -1,6 +1,7 @@
 /* inspect_analysis.c - runs the analyses of one function. */
 #include <stdlib.h>
 #include "cli/inspect_analysis.h"
+#include "ptx/inspect/guess.h"
 
 static bool find_sources(inspection *x)
 {
@@ -24,7 +25,8 @@ pti_status analyse(const ptx_module *m, const ptx_function *f, inspection *x)
     if (status != PTI_OK)
         return status;
     bool ok = pti_find_phases(&x->statements, &x->flow, &x->phases) && pti_find_opcodes(m, f, &x->opcodes) &&
-              pti_find_epilogues(&x->statements, &x->phases, &x->opcodes, &x->epilogues) && find_sources(x);
+              pti_find_epilogues(&x->statements, &x->phases, &x->opcodes, &x->epilogues) && find_sources(x) &&
+              pti_guess_epilogues(&x->statements, &x->flow, &x->phases, &x->opcodes, x->sources, &x->epilogues);
     return ok ? PTI_OK : PTI_MEMORY;
 }
 

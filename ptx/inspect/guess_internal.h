@@ -1,0 +1,46 @@
+/* guess_internal.h - shared by guess.c and guess_numeric.c. */
+#ifndef PTX_INSPECT_GUESS_INTERNAL_H
+#define PTX_INSPECT_GUESS_INTERNAL_H
+
+#include "ptx/inspect/guess.h"
+
+enum { MAX_GUESSES = 24, MAX_EVIDENCE = 1200 };
+
+typedef struct guesser {
+    const pti_statements *s;
+    const pti_flow *flow;
+    const pti_phases *phases;
+    const pti_opcodes *opcodes;
+    const pti_sources *sources;
+    pti_epilogues *epilogues;
+    uint32_t *goes_to;             /* of a pack: the first phase and role that its result goes into, phase * PTI_ROLES + role + 1 */
+    uint8_t *stored;               /* of a pack: 1 << space of a store of its result */
+    uint8_t *mark;                 /* of instructions, for one rule at a time */
+    uint8_t *value_mark;           /* of values, likewise */
+    pti_search search;
+    bool failed;                   /* memory is exhausted */
+    /* the epilogue that is looked at */
+    pti_epilogue *e;
+    uint32_t index, first, end;    /* instructions [first, end) */
+    pti_guess found[MAX_GUESSES];
+} guesser;
+
+void add_guess(guesser *g, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
+const char *opcode_text(const guesser *g, uint32_t insn);
+pti_work work_of_insn(const guesser *g, uint32_t insn);
+bool is_mnemonic(const guesser *g, uint32_t insn, const char *mnemonic);
+/* Value of source operand `i` (0 is the first source) of an arithmetic instruction, PTI_NONE for a constant. */
+uint32_t source_value(const guesser *g, uint32_t insn, uint32_t i);
+bool source_constant(const guesser *g, uint32_t insn, uint32_t i, uint64_t *bits);
+/* Appends to a text of `size` bytes. */
+void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Marks what is computed in this epilogue from instructions that are marked 1: they become 2, the seeds 3. */
+void spread(guesser *g);
+
+/* guess_numeric.c */
+void guess_softmax(guesser *g);
+void guess_norm(guesser *g);
+void guess_activation(guesser *g);
+
+#endif
