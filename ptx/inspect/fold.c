@@ -81,11 +81,11 @@ bool pti_number(uint64_t bits, ptx_type type, double *out)
     return true;
 }
 
-const char *pti_number_text(double v, char buffer[32])
+const char *pti_number_text(double v, ptx_type type, char buffer[32])
 {
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(buffer, 32, "%.*g", digits, v);
-        if (strtod(buffer, NULL) == v)
+        if (type == PTX_TYPE_F32 ? strtof(buffer, NULL) == (float)v : strtod(buffer, NULL) == v)
             break;
     }
     return buffer;

@@ -13,8 +13,8 @@ bool pti_fold_operand(const pti_flow *flow, const pti_opcodes *opcodes, uint32_t
 /* Bits as a number of a floating or integer type; of packed types both halves must be alike. False for other types. */
 bool pti_number(uint64_t bits, ptx_type type, double *out);
 
-/* The fewest digits from which the number can be read back. */
-const char *pti_number_text(double v, char buffer[32]);
+/* The fewest digits from which the number can be read back, as an f32 where the type is f32. */
+const char *pti_number_text(double v, ptx_type type, char buffer[32]);
 
 /* The type that an opcode computes in: of "fma.rn.f16x2" f16x2. */
 ptx_type pti_opcode_type(const char *opcode);

@@ -1,6 +1,7 @@
 /* formula.c - expressions of one unknown from the flow of values. */
 #include "ptx/inspect/formula.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ typedef struct node {
     node_kind kind;
     uint32_t value, half;
     double number;                 /* NUMBER */
+    ptx_type type;
     uint64_t bits;
     const char *name;              /* CALL */
     int part[MAX_PARTS];
@@ -132,7 +134,7 @@ static int make_number(maker *m, uint64_t bits, ptx_type type)
     m->out->nconstants++;
     if (!pti_number(bits, type, &v))
         return -1;
-    return new_node(m, (node){.kind = NODE_NUMBER, .number = v, .bits = bits, .uses = 1, .value = PTI_NONE});
+    return new_node(m, (node){.kind = NODE_NUMBER, .number = v, .type = type, .bits = bits, .uses = 1, .value = PTI_NONE});
 }
 
 static int make_operand(maker *m, uint32_t at, const ptx_value *v, uint32_t half, ptx_type type, int depth)
@@ -213,12 +215,11 @@ static void put(text *t, const char *s)
 }
 
 /* With a true minus sign, as the operators have. */
-static void put_number(text *t, double v)
+static void put_number(text *t, const node *n)
 {
     char buffer[32];
-    if (v < 0)
-        put(t, "−");
-    put(t, pti_number_text(v < 0 ? -v : v, buffer));
+    put(t, signbit(n->number) ? "−" : "");
+    put(t, pti_number_text(fabs(n->number), n->type, buffer));
 }
 
 enum { LEVEL_SUM, LEVEL_PRODUCT, LEVEL_ATOM };
@@ -259,7 +260,7 @@ static bool write_clamp(const maker *m, text *t, const node *n)
     int second = is_number(m, inner->part[0]) ? 0 : 1;
     if (!is_number(m, inner->part[second]))
         return false;
-    double a = m->nodes[n->part[number]].number, b = m->nodes[inner->part[second]].number;
+    const node *a = &m->nodes[n->part[number]], *b = &m->nodes[inner->part[second]];
     put(t, "clamp(");
     write_node(m, t, inner->part[1 - second], LEVEL_SUM, false);
     put(t, ", ");
@@ -317,7 +318,7 @@ static void write_node(const maker *m, text *t, int i, int level, bool define)
     }
     switch (n->kind) {
     case NODE_LEAF: put(t, "x"); break;
-    case NODE_NUMBER: put_number(t, n->number); break;
+    case NODE_NUMBER: put_number(t, n); break;
     case NODE_ADD: write_pair(m, t, " + ", n->part[0], n->part[1], LEVEL_SUM, level); break;
     case NODE_SUB: write_pair(m, t, " − ", n->part[0], n->part[1], LEVEL_SUM, level); break;
     case NODE_MUL: write_pair(m, t, "·", n->part[0], n->part[1], LEVEL_PRODUCT, level); break;

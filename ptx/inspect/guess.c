@@ -72,29 +72,59 @@ bool source_constant(const guesser *g, uint32_t insn, uint32_t i, uint64_t *bits
     return v && pti_fold_operand(g->flow, g->opcodes, insn, v, bits);
 }
 
-static bool is_marked(const guesser *g, uint32_t value)
+enum { MAX_PHIS = 1000 };
+
+/* Phis remember; one that is being looked at has no mark yet, which ends cycles. */
+static bool is_marked_within(const guesser *g, uint32_t value, int depth)
 {
+    if (value == PTI_NONE)
+        return false;
     const pti_value *v = &g->flow->values[value];
-    return value != PTI_NONE && (v->kind == PTI_VALUE_INSN ? v->at >= g->first && v->at < g->end && g->mark[v->at] : g->value_mark[value]);
+    if (v->kind == PTI_VALUE_INSN)
+        return v->at >= g->first && v->at < g->end && g->mark[v->at];
+    if (v->kind == PTI_VALUE_ENTRY || depth == MAX_PHIS || g->marked[value] == g->rule || g->visited[value] == g->pass)
+        return v->kind == PTI_VALUE_PHI && g->marked[value] == g->rule;
+    g->visited[value] = g->pass;
+    for (uint32_t k = 0; k < v->noperands; k++)
+        if (v->operands[k] != value && is_marked_within(g, v->operands[k], depth + 1)) {
+            g->marked[value] = g->rule;
+            return true;
+        }
+    return false;
 }
 
-/* Definitions stand before uses in the text, save round loops, which are left out. Phis pass marks on where an operand has one. */
-void spread(guesser *g)
+bool is_marked(const guesser *g, uint32_t value)
 {
+    return is_marked_within(g, value, 0);
+}
+
+void clear_marks(guesser *g)
+{
+    memset(g->mark + g->first, 0, g->end - g->first);
+    g->rule++;
+    g->pass++;
+}
+
+static bool spread_once(guesser *g)
+{
+    bool changed = false;
+    g->pass++;
     for (uint32_t i = g->first; i < g->end; i++) {
         bool reads = false;
-        for (uint32_t u = g->flow->first_use[i]; u < g->flow->first_use[i + 1] && !reads; u++) {
-            uint32_t value = g->flow->uses[u].value;
-            if (value == PTI_NONE)
-                continue;
-            const pti_value *v = &g->flow->values[value];
-            for (uint32_t k = 0; v->kind == PTI_VALUE_PHI && k < v->noperands; k++)
-                if (v->operands[k] != PTI_NONE && is_marked(g, v->operands[k]))
-                    g->value_mark[value] = 1;
-            reads = is_marked(g, value);
-        }
-        g->mark[i] = (uint8_t)(g->mark[i] ? 3 : reads ? 2 : 0);
+        for (uint32_t u = g->flow->first_use[i]; u < g->flow->first_use[i + 1] && !reads; u++)
+            reads = is_marked(g, g->flow->uses[u].value);
+        uint8_t mark = (uint8_t)(g->mark[i] == 1 ? 3 : g->mark[i] == 0 && reads ? 2 : g->mark[i]);
+        changed = changed || mark != g->mark[i];
+        g->mark[i] = mark;
     }
+    return changed;
+}
+
+/* Definitions stand before uses in the text, save round loops: a few passes take marks round those. */
+void spread(guesser *g)
+{
+    for (int pass = 0; pass < 4 && spread_once(g); pass++)
+        ;
 }
 
 static void count_opcode(char *text, size_t size, uint32_t count, const char *opcode)
@@ -169,10 +199,16 @@ static void append_role(char *text, size_t size, uint32_t number, uint32_t count
     append(text, size, "P%u's %c", number / PTI_ROLES + 1, "ABC"[number % PTI_ROLES]);
 }
 
+static bool is_result_of(const guesser *g, uint32_t value, uint32_t phase)
+{
+    value = pti_origin(g->flow, value);
+    return value != PTI_NONE && g->flow->values[value].kind == PTI_VALUE_INSN && g->phases->of_insn[g->flow->values[value].at] == phase;
+}
+
 static void guess_requantise(guesser *g)
 {
     char opcodes[256] = "", to[256] = "";
-    uint32_t n = list_opcodes(g, PTI_WORK_PACK, PTX_SPACE_REG, opcodes, sizeof opcodes), spaces = 0, nroles = 0;
+    uint32_t n = list_opcodes(g, PTI_WORK_PACK, PTX_SPACE_REG, opcodes, sizeof opcodes), spaces = 0, nroles = 0, plain = 0;
     struct { uint32_t number, count; } roles[8];
     if (!n)
         return;
@@ -180,6 +216,7 @@ static void guess_requantise(guesser *g)
         if (work_of_insn(g, i) != PTI_WORK_PACK)
             continue;
         spaces |= g->stored[i];
+        plain += is_result_of(g, source_value(g, i, 0), g->index - 1);
         uint32_t k = 0;
         while (g->goes_to[i] && k < nroles && roles[k].number != g->goes_to[i] - 1)
             k++;
@@ -191,6 +228,8 @@ static void guess_requantise(guesser *g)
     }
     for (uint32_t k = 0; k < nroles; k++)
         append_role(to, sizeof to, roles[k].number, roles[k].count);
+    if (g->index && plain)
+        append(to, sizeof to, "%s%u of P%u's D as it is", *to ? "; " : "", plain, g->index);
     char name[320] = "requantise";
     if (spaces)
         append(name, sizeof name, " and store (%s%s%s)", spaces & 1u << PTX_SPACE_SHARED ? "shared" : "",
@@ -230,6 +269,28 @@ static void guess_residual(guesser *g)
     snprintf(name, sizeof name, "residual add → P%u's C", g->index + 1);
     add_guess(g, name, "%u additions; of %s%s%s%u loads here%s", adds, nphases ? "D of " : "", phases, nphases ? ", " : "", here,
               far ? " and of values carried from earlier loads" : "");
+}
+
+/* Additions of two values that come from memory through conversions only. */
+static void guess_sums(guesser *g)
+{
+    uint32_t adds = 0;
+    const char *opcode = "", *from[2] = {"", ""};
+    for (uint32_t i = g->first; i < g->end; i++) {
+        uint32_t at[2];
+        if (!is_mnemonic(g, i, "add") || work_of_insn(g, i) != PTI_WORK_FLOAT)
+            continue;
+        for (uint32_t k = 0; k < 2; k++)
+            at[k] = computed_by(g, source_value(g, i, k));
+        if (at[0] == PTI_NONE || at[1] == PTI_NONE || at[0] == at[1] || work_of_insn(g, at[0]) != PTI_WORK_LOAD ||
+            work_of_insn(g, at[1]) != PTI_WORK_LOAD)
+            continue;
+        adds++;
+        opcode = opcode_text(g, i);
+        from[0] = opcode_text(g, at[0]), from[1] = opcode_text(g, at[1]);
+    }
+    if (adds)
+        add_guess(g, "sum of two inputs", "%u %s of %s and %s", adds, opcode, from[0], from[1]);
 }
 
 static void guess_operands(guesser *g)
@@ -314,6 +375,7 @@ static void guess_one(guesser *g, uint32_t index)
     guess_softmax(g);
     guess_norm(g);
     guess_activation(g);
+    guess_sums(g);
     guess_residual(g);
     guess_requantise(g);
     guess_global(g);
@@ -336,8 +398,10 @@ bool pti_guess_epilogues(const pti_statements *s, const pti_flow *flow, const pt
     g.goes_to = pti_take(&scratch, n, sizeof *g.goes_to);
     g.stored = pti_take(&scratch, n, 1);
     g.mark = pti_take(&scratch, n, 1);
-    g.value_mark = pti_take(&scratch, flow->nvalues, 1);
-    g.failed = !pti_begin_search(flow, phases, opcodes, &scratch, &g.search) || !g.goes_to || !g.stored || !g.mark || !g.value_mark;
+    g.marked = pti_take(&scratch, flow->nvalues, sizeof *g.marked);
+    g.visited = pti_take(&scratch, flow->nvalues, sizeof *g.visited);
+    g.failed = !pti_begin_search(flow, phases, opcodes, &scratch, &g.search) || !g.goes_to || !g.stored || !g.mark || !g.marked ||
+               !g.visited;
     if (!g.failed) {
         find_uses_of_packs(&g);
         find_stored_packs(&g);

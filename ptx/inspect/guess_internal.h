@@ -16,7 +16,8 @@ typedef struct guesser {
     uint32_t *goes_to;             /* of a pack: the first phase and role that its result goes into, phase * PTI_ROLES + role + 1 */
     uint8_t *stored;               /* of a pack: 1 << space of a store of its result */
     uint8_t *mark;                 /* of instructions, for one rule at a time */
-    uint8_t *value_mark;           /* of values, likewise */
+    uint32_t *marked, rule;        /* phis that have a mark in this rule */
+    uint32_t *visited, pass;       /* phis that were looked at in this pass over the epilogue */
     pti_search search;
     bool failed;                   /* memory is exhausted */
     /* the epilogue that is looked at */
@@ -37,8 +38,12 @@ void append(char *text, size_t size, const char *format, ...) __attribute__((for
 
 /* Marks what is computed in this epilogue from instructions that are marked 1: they become 2, the seeds 3. */
 void spread(guesser *g);
+void clear_marks(guesser *g);
+bool is_marked(const guesser *g, uint32_t value);
 
 /* guess_numeric.c */
+/* The instruction that computes a value, conversions, moves and unpacking apart; PTI_NONE for a phi and the like. */
+uint32_t computed_by(const guesser *g, uint32_t value);
 void guess_softmax(guesser *g);
 void guess_norm(guesser *g);
 void guess_activation(guesser *g);

@@ -5,15 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Through conversions and moves of one element to what computes it. */
-static uint32_t computed_by(const guesser *g, uint32_t value)
+uint32_t computed_by(const guesser *g, uint32_t value)
 {
     for (int i = 0; i < 16 && value != PTI_NONE; i++) {
         value = pti_origin(g->flow, value);
         const pti_value *v = &g->flow->values[value];
         if (v->kind != PTI_VALUE_INSN)
             return PTI_NONE;
-        bool passes = work_of_insn(g, v->at) == PTI_WORK_CONVERT ||
+        bool passes = work_of_insn(g, v->at) == PTI_WORK_CONVERT || work_of_insn(g, v->at) == PTI_WORK_UNPACK ||
                       (work_of_insn(g, v->at) == PTI_WORK_MOVE && g->flow->function->insns[v->at].noperands == 2);
         if (!passes)
             return v->at;
@@ -23,12 +22,6 @@ static uint32_t computed_by(const guesser *g, uint32_t value)
         value = next;
     }
     return PTI_NONE;
-}
-
-static void clear_marks(guesser *g)
-{
-    memset(g->mark + g->first, 0, g->end - g->first);
-    memset(g->value_mark, 0, g->flow->nvalues);
 }
 
 static bool is_float_opcode(const char *opcode)
@@ -54,14 +47,9 @@ static bool is_exponential(const guesser *g, uint32_t insn)
 
 static bool both_marked(const guesser *g, uint32_t insn)
 {
-    for (uint32_t i = 0; i < 2; i++) {
-        uint32_t value = source_value(g, insn, i);
-        if (value == PTI_NONE)
+    for (uint32_t i = 0; i < 2; i++)
+        if (!is_marked(g, source_value(g, insn, i)))
             return false;
-        const pti_value *v = &g->flow->values[value];
-        if (v->kind != PTI_VALUE_INSN ? !g->value_mark[value] : v->at < g->first || v->at >= g->end || !g->mark[v->at])
-            return false;
-    }
     return true;
 }
 
@@ -107,9 +95,41 @@ static void append_exponential(const guesser *g, uint32_t insn, char *text, size
         append(text, size, ": %s", f.text);
 }
 
+/* 1 / (1 + e). */
+static uint32_t count_sigmoids(const guesser *g)
+{
+    uint32_t n = 0;
+    uint64_t bits;
+    double one;
+    for (uint32_t i = g->first; i < g->end; i++) {
+        bool div = is_mnemonic(g, i, "div");
+        if (!g->mark[i] || !(div || is_mnemonic(g, i, "rcp")))
+            continue;
+        uint32_t sum = computed_by(g, source_value(g, i, div)), e = PTI_NONE;
+        for (uint32_t k = 0; sum != PTI_NONE && is_mnemonic(g, sum, "add") && k < 2; k++)
+            if (source_constant(g, sum, k, &bits) && pti_number(bits, pti_opcode_type(opcode_text(g, sum)), &one) && one == 1)
+                e = computed_by(g, source_value(g, sum, 1 - k));
+        n += e != PTI_NONE && is_exponential(g, e);
+    }
+    return n;
+}
+
+/* Additions of two of them; of a running sum, fma(sum, scale, e). */
+static uint32_t count_sums(const guesser *g)
+{
+    uint32_t n = 0;
+    for (uint32_t i = g->first; i < g->end; i++) {
+        bool adds = g->mark[i] && is_float_opcode(opcode_text(g, i));
+        uint32_t addend = adds && is_mnemonic(g, i, "fma") ? computed_by(g, source_value(g, i, 2)) : PTI_NONE;
+        n += adds && is_mnemonic(g, i, "add") && both_marked(g, i);
+        n += addend != PTI_NONE && addend >= g->first && addend < g->end && g->mark[addend] == 3 && both_marked(g, i);
+    }
+    return n;
+}
+
 void guess_softmax(guesser *g)
 {
-    uint32_t exponentials = 0, first = PTI_NONE, sums = 0;
+    uint32_t exponentials = 0, first = PTI_NONE;
     char text[700] = "";
     clear_marks(g);
     for (uint32_t i = g->first; i < g->end; i++)
@@ -120,9 +140,8 @@ void guess_softmax(guesser *g)
     if (!exponentials)
         return;
     spread(g);
-    for (uint32_t i = g->first; i < g->end; i++)
-        sums += g->mark[i] && is_mnemonic(g, i, "add") && is_float_opcode(opcode_text(g, i)) && both_marked(g, i);
-    uint32_t inverses = count_marked(g, 0, "rcp") + count_marked(g, 0, "div");
+    uint32_t sums = count_sums(g), gates = count_sigmoids(g), inverses = count_marked(g, 0, "rcp") + count_marked(g, 0, "div");
+    inverses -= gates;
     uint32_t shuffles = count_marked(g, PTI_WORK_SHUFFLE, NULL);
     append(text, sizeof text, "%u exponentials (%s)", exponentials, is_mnemonic(g, first, "ex2") ? opcode_text(g, first) : "bits shifted into the exponent");
     append_exponential(g, first, text, sizeof text);
@@ -130,11 +149,11 @@ void guess_softmax(guesser *g)
         bool maximum = subtracts_maximum(g);
         add_guess(g, maximum ? "softmax with maximum" : "softmax without maximum", "%s; %u additions of them, %u shuffles; %u inverses; %s", text, sums,
                   shuffles, inverses, maximum ? "a maximum is subtracted first" : "no maximum of two unknowns before them");
-    } else if (inverses) {
-        add_guess(g, "sigmoid or gate", "%s; %u inverses, no sum over them", text, inverses);
-    } else {
+    } else if (!gates) {
         add_guess(g, "exponentials", "%s", text);
     }
+    if (gates)
+        add_guess(g, "sigmoid", "%u × 1 / (1 + e)%s%s", gates, sums && inverses ? "" : "; ", sums && inverses ? "" : text);
 }
 
 /* ------------------------------------------------------------ norms */
@@ -172,7 +191,7 @@ static void append_epsilon(const guesser *g, uint32_t root, char *text, size_t s
                 continue;
             }
             bool sum = adds || (fuses && i == 2);
-            append(text, size, "%s%s", sum ? " + " : " · ", pti_number_text(v, number));
+            append(text, size, "%s%s", sum ? " + " : " · ", pti_number_text(v, type, number));
             int exponent;
             if (v > 0 && frexp(v, &exponent) == 0.5)
                 append(text, size, " (2^%d)", exponent - 1);
@@ -205,8 +224,7 @@ void guess_norm(guesser *g)
     append(text, sizeof text, "%s(Σ%s²", is_mnemonic(g, root, "rsqrt") ? "rsqrt" : "sqrt", mean ? "(x − mean)" : "x");
     append_epsilon(g, root, text, sizeof text);
     uint32_t shuffles = count_marked(g, PTI_WORK_SHUFFLE, NULL);
-    memset(g->mark + g->first, 0, g->end - g->first);
-    memset(g->value_mark, 0, g->flow->nvalues);
+    clear_marks(g);
     for (uint32_t i = g->first; i < g->end; i++)
         g->mark[i] = is_mnemonic(g, i, "rsqrt") || is_mnemonic(g, i, "sqrt");
     spread(g);
