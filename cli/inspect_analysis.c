@@ -15,9 +15,9 @@ static bool find_sources(inspection *x)
     return ok;
 }
 
-pti_status analyse(const ptx_module *m, const ptx_function *f, inspection *x)
+pti_status analyse(const ptx_module *m, const ptx_function *f, const pti_launch *launch, inspection *x)
 {
-    *x = (inspection){.module = m, .function = f};
+    *x = (inspection){.module = m, .function = f, .launch = *launch};
     ptx_arena_init(&x->arena, SIZE_MAX);
     if (!pti_find_statements(m, f, &x->statements))
         return PTI_MEMORY;
@@ -27,11 +27,12 @@ pti_status analyse(const ptx_module *m, const ptx_function *f, inspection *x)
     bool ok = pti_find_phases(&x->statements, &x->flow, &x->phases) && pti_find_opcodes(m, f, &x->opcodes) &&
               pti_find_epilogues(&x->statements, &x->phases, &x->opcodes, &x->epilogues) && find_sources(x) &&
               pti_guess_epilogues(&x->statements, &x->flow, &x->phases, &x->opcodes, x->sources, &x->epilogues);
-    return ok ? PTI_OK : PTI_MEMORY;
+    return ok ? analyse_memory(x) : PTI_MEMORY;
 }
 
 void free_analysis(inspection *x)
 {
+    free_memory_analysis(x);
     free(x->sources);
     pti_free_epilogues(&x->epilogues);
     pti_free_opcodes(&x->opcodes);

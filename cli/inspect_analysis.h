@@ -3,6 +3,7 @@
 #define CLI_INSPECT_ANALYSIS_H
 
 #include "cli/cli.h"
+#include "ptx/inspect/addresses.h"
 #include "ptx/inspect/epilogues.h"
 #include "ptx/inspect/flow.h"
 #include "ptx/inspect/phases.h"
@@ -50,10 +51,13 @@ typedef struct inspection {
     pti_epilogues epilogues;
     pti_sources *sources;              /* PTI_ROLES for each phase: what A, B and C are made of */
     ptx_arena arena;
+    pti_launch launch;                 /* --block X,Y,Z */
     struct memory_analysis *memory;    /* inspect_memory.c: addresses, parameters, textures, constants, registers, shared memory */
+    pti_symbols *symbols;              /* of it, and */
+    const pti_addresses *addresses;
 } inspection;
 
-/* inspect_memory.c. analyse_memory fills x->memory from the rest; PTI_MEMORY when memory is exhausted. */
+/* inspect_memory.c. analyse_memory fills x->memory, x->symbols and x->addresses from the rest; PTI_MEMORY when memory is exhausted. */
 pti_status analyse_memory(inspection *x);
 void free_memory_analysis(inspection *x);
 void report_memory(report *r, const inspection *x);                  /* all its sections, at heading level 3 */
@@ -63,7 +67,8 @@ json_t *json_of_memory(const inspection *x);                         /* an objec
 int report_param(report *r, const inspection *x, const char *spec, json_t **json);
 int report_slice(report *r, const inspection *x, const char *spec, json_t **json);
 
-pti_status analyse(const ptx_module *m, const ptx_function *f, inspection *out);   /* free it whatever the answer */
+/* Free it whatever the answer. */
+pti_status analyse(const ptx_module *m, const ptx_function *f, const pti_launch *launch, inspection *out);
 void free_analysis(inspection *x);
 
 #endif
