@@ -4,15 +4,22 @@
 #include <string.h>
 #include "cli/inspect_analysis.h"
 
-/* Characters that mean something in the style are escaped; control characters become '?'. */
+static bool is_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* Characters that mean something in the style are escaped, save '_' inside a word, where Markdown leaves it; control characters
+ * become '?'. */
 static void put(const report *r, const char *text)
 {
-    for (; text && *text; text++) {
+    for (const char *start = text; text && *text; text++) {
         const char *in = NULL;
+        bool inside = *text == '_' && text > start && is_word(text[-1]) && is_word(text[1]);
         if (r->style == REPORT_HTML)
             in = *text == '&' ? "&amp;" : *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : *text == '"' ? "&quot;" : NULL;
         else if (r->style == REPORT_MARKDOWN)
-            in = *text == '|' ? "\\|" : *text == '*' ? "\\*" : *text == '_' ? "\\_" : *text == '<' ? "\\<" : *text == '`' ? "\\`" : NULL;
+            in = *text == '|' ? "\\|" : *text == '*' ? "\\*" : *text == '_' && !inside ? "\\_" : *text == '<' ? "\\<" : *text == '`' ? "\\`" : NULL;
         if (in)
             fputs(in, r->f);
         else

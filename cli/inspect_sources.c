@@ -1,0 +1,228 @@
+/* inspect_sources.c - what operands of phases are made of, as text. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli/inspect_phases.h"
+
+static void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void append(char *text, size_t size, const char *format, ...)
+{
+    size_t n = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + n, size - n, format, args);
+    va_end(args);
+}
+
+/* ------------------------------------------------------------ loads */
+
+static load_group group_of(const inspection *x, uint32_t insn)
+{
+    load_group g = {.opcode = x->opcodes.of_insn[insn], .count = 1, .first_insn = insn, .last_insn = insn, .pattern = PTI_NONE};
+    uint32_t access = x->addresses ? pti_access_of_insn(x->addresses, insn) : PTI_NONE;
+    if (access != PTI_NONE) {
+        const pti_access *a = &x->addresses->list[access];
+        g.pattern = a->pattern;
+        g.least = g.most = x->symbols->sums[a->offset].constant;
+        g.bytes = a->bytes;
+    }
+    return g;
+}
+
+static uint32_t group_loads_from(const inspection *x, const pti_sources *s, uint32_t from, load_group *groups, uint32_t room)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->nroots; i++) {
+        uint32_t k = 0;
+        if (s->roots[i].kind != PTI_ORIGIN_LOAD || s->roots[i].at < from)
+            continue;
+        load_group g = group_of(x, s->roots[i].at);
+        while (k < n && k < room && (groups[k].opcode != g.opcode || groups[k].pattern != g.pattern || groups[k].bytes != g.bytes))
+            k++;
+        if (k >= room) {
+            n++;
+            continue;
+        }
+        if (k == n) {
+            groups[n++] = g;
+            continue;
+        }
+        groups[k].count++;
+        groups[k].least = g.least < groups[k].least ? g.least : groups[k].least;
+        groups[k].most = g.most > groups[k].most ? g.most : groups[k].most;
+        groups[k].last_insn = g.last_insn;
+    }
+    return n;
+}
+
+uint32_t group_loads(const inspection *x, const pti_sources *s, load_group *groups, uint32_t room)
+{
+    return group_loads_from(x, s, 0, groups, room);
+}
+
+const char *pattern_text(const inspection *x, const load_group *g, char *buffer, size_t size)
+{
+    pti_names names = {&x->statements};
+    char form[256] = "";
+    buffer[0] = '\0';
+    if (g->pattern == PTI_NONE)
+        return buffer;
+    const pti_pattern *p = &x->addresses->patterns[g->pattern];
+    uint32_t base = x->addresses->bases[p->base].atom;
+    int64_t zero;
+    if (base != PTI_NONE)
+        pti_atom_text(x->symbols, &names, base, buffer, size);
+    if (pti_is_constant(x->symbols, p->form, &zero))
+        return buffer;
+    pti_poly_text(x->symbols, &names, p->form, form, sizeof form);
+    append(buffer, size, "%s%s", *buffer ? " + " : "", form);
+    return buffer;
+}
+
+const char *words_text(const load_group *g, char *buffer, size_t size)
+{
+    int64_t word = g->bytes < 4 ? g->bytes : 4, last = g->most + (int64_t)g->bytes - word;
+    if (last == g->least)
+        snprintf(buffer, size, "%" PRId64, g->least);
+    else
+        snprintf(buffer, size, "%" PRId64 "…%" PRId64, g->least, last);
+    return buffer;
+}
+
+/* Of an operand that is computed only what is loaded after the phase before. */
+const char *range_of_source(const inspection *x, uint32_t p, int role, char *buffer, size_t size)
+{
+    const pti_sources *s = &x->sources[p * PTI_ROLES + (uint32_t)role];
+    load_group groups[3];
+    char pattern[320], words[64];
+    uint32_t from = 0, n;
+    if (!s->direct && x->epilogues.list[p].first < x->statements.count)
+        from = x->statements.list[x->epilogues.list[p].first].first_insn;
+    n = group_loads_from(x, s, from, groups, 3);
+    buffer[0] = '\0';
+    for (uint32_t i = 0; i < n && i < 3; i++)
+        if (*pattern_text(x, &groups[i], pattern, sizeof pattern))
+            append(buffer, size, "%s%s: %s", *buffer ? "; " : "", pattern, words_text(&groups[i], words, sizeof words));
+    if (n > 3)
+        append(buffer, size, "; …");
+    return buffer;
+}
+
+const char *short_source_text(const inspection *x, const pti_sources *s, char *buffer, size_t size)
+{
+    load_group groups[16];
+    uint32_t n = group_loads(x, s, groups, 16), shown = 0;
+    buffer[0] = '\0';
+    for (uint32_t i = 0; i < s->nroots && shown < 6; i++)
+        if (s->roots[i].kind == PTI_ORIGIN_PHASE && shown++ < 6)
+            append(buffer, size, "%sP%u's D", *buffer ? ", " : "", s->roots[i].at + 1);
+    for (uint32_t i = 0; i < n && i < 16; i++) {
+        uint32_t count = 0;
+        bool first = true;
+        for (uint32_t k = 0; k < n && k < 16; k++)
+            if (groups[k].opcode == groups[i].opcode) {
+                first = first && k >= i;
+                count += groups[k].count;
+            }
+        if (first && shown++ < 9)
+            append(buffer, size, "%s%u %s", *buffer ? ", " : "", count, x->opcodes.list[groups[i].opcode].text);
+    }
+    if (s->direct)
+        return buffer;
+    uint32_t packs = 0;
+    for (uint32_t i = 0; i < s->nthrough; i++)
+        packs += x->opcodes.list[x->opcodes.of_insn[s->through[i]]].work == PTI_WORK_PACK;
+    append(buffer, size, packs == s->nthrough ? ", packed" : ", computed");
+    return buffer;
+}
+
+/* ------------------------------------------------------------ the whole operand */
+
+static void append_loads(const inspection *x, const pti_sources *s, char *buffer, size_t size)
+{
+    load_group groups[4];
+    char pattern[320], words[64];
+    uint32_t n = group_loads(x, s, groups, 4);
+    for (uint32_t i = 0; i < n && i < 4; i++) {
+        append(buffer, size, "%s%u %s", *buffer ? ", " : "", groups[i].count, x->opcodes.list[groups[i].opcode].text);
+        if (*pattern_text(x, &groups[i], pattern, sizeof pattern))
+            append(buffer, size, " [%s: %s]", pattern, words_text(&groups[i], words, sizeof words));
+    }
+    if (n > 4)
+        append(buffer, size, ", loads of %u more kinds", n - 4);
+}
+
+/* Constants are named by their value where all of them fold to one. */
+static void append_constants(const inspection *x, const pti_sources *s, char *buffer, size_t size)
+{
+    uint32_t n = 0;
+    uint64_t value = 0, bits;
+    bool same = true;
+    for (uint32_t i = 0; i < s->nroots; i++) {
+        if (s->roots[i].kind != PTI_ORIGIN_CONSTANT)
+            continue;
+        const ptx_insn *insn = &x->function->insns[s->roots[i].at];
+        const ptx_value *v = insn->noperands == 2 && insn->operands[1].nvalues == 1 ? &insn->operands[1].values[0] : NULL;
+        bool known = v && v->kind == PTX_VALUE_IMM;
+        bits = known ? v->imm : 0;
+        same = same && known && (n == 0 || bits == value);
+        value = bits;
+        n++;
+    }
+    if (!n)
+        return;
+    if (same)
+        append(buffer, size, "%sthe constant 0x%" PRIx64, *buffer ? ", " : "", value);
+    else
+        append(buffer, size, "%s%u constants", *buffer ? ", " : "", n);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const pti_count *x = a, *y = b;
+    return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : (x->opcode > y->opcode) - (x->opcode < y->opcode);
+}
+
+/* Opcodes on the way, most frequent first. */
+static void append_through(const inspection *x, const pti_sources *s, char *buffer, size_t size)
+{
+    pti_count *counts = calloc(x->opcodes.count + 1, sizeof *counts);
+    if (!counts || !s->nthrough) {
+        free(counts);
+        return;
+    }
+    for (uint32_t i = 0; i < x->opcodes.count; i++)
+        counts[i].opcode = i;
+    for (uint32_t i = 0; i < s->nthrough; i++)
+        counts[x->opcodes.of_insn[s->through[i]]].count++;
+    qsort(counts, x->opcodes.count, sizeof *counts, by_number);
+    append(buffer, size, " through");
+    for (uint32_t i = 0; i < x->opcodes.count && counts[i].count && i < 8; i++)
+        append(buffer, size, "%s %u %s", i ? "," : "", counts[i].count, x->opcodes.list[counts[i].opcode].text);
+    if (x->opcodes.count > 8 && counts[8].count)
+        append(buffer, size, ", …");
+    free(counts);
+}
+
+const char *source_text(const inspection *x, const pti_sources *s, char *buffer, size_t size)
+{
+    uint32_t specials = 0, unwritten = 0;
+    buffer[0] = '\0';
+    for (uint32_t i = 0; i < s->nroots; i++) {
+        if (s->roots[i].kind == PTI_ORIGIN_PHASE)
+            append(buffer, size, "%sP%u's D", *buffer ? ", " : "", s->roots[i].at + 1);
+        specials += s->roots[i].kind == PTI_ORIGIN_SPECIAL;
+        unwritten += s->roots[i].kind == PTI_ORIGIN_UNWRITTEN;
+    }
+    append_loads(x, s, buffer, size);
+    append_constants(x, s, buffer, size);
+    if (specials)
+        append(buffer, size, "%s%u special registers", *buffer ? ", " : "", specials);
+    if (unwritten)
+        append(buffer, size, "%s%u registers that are not written before", *buffer ? ", " : "", unwritten);
+    append_through(x, s, buffer, size);
+    if (s->cut)
+        append(buffer, size, "; the search was cut short");
+    return buffer;
+}
