@@ -24,10 +24,11 @@ static const char *number(char buffer[24], uint64_t v)
 /* "L471–L1337" */
 static const char *lines_text(const inspection *x, uint32_t first, uint32_t last, char buffer[40])
 {
-    if (first < x->statements.count && last < x->statements.count)
-        snprintf(buffer, 40, "L%u–L%u", x->statements.list[first].first_line, x->statements.list[last].last_line);
+    uint32_t from = x->statements.list[first].first_line, to = x->statements.list[last].last_line;
+    if (from == to)
+        snprintf(buffer, 40, "L%u", from);
     else
-        buffer[0] = '\0';
+        snprintf(buffer, 40, "L%u–L%u", from, to);
     return buffer;
 }
 
@@ -142,7 +143,7 @@ void report_phases(report *r, const inspection *x)
     }
     for (uint32_t p = 0; p < x->phases.count; p++)
         total += x->phases.list[p].nmma, full += x->phases.list[p].full;
-    report_paragraph(r, "%u phases, %u matrix instructions. Rows, columns and slices of k follow from which fragments the instructions share; their "
+    report_paragraph(r, "Phases: %u; matrix instructions: %u. Rows, columns and slices of k follow from which fragments the instructions share; their "
                         "product is the number of instructions in %u of %u phases. Of what is loaded: base and index, then the first and the last word.",
                      x->phases.count, total, full, x->phases.count);
     report_table(r, "<<>>>><<<<<<", (const char *[]){"#", "stmts", "M", "N", "K", "mma", "M/m·N/n·K/k", "holds", "A", "B", "C", "C goes on from"}, 12);

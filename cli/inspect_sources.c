@@ -111,26 +111,27 @@ const char *range_of_source(const inspection *x, uint32_t p, int role, char *buf
 
 const char *short_source_text(const inspection *x, const pti_sources *s, char *buffer, size_t size)
 {
-    load_group groups[16];
-    uint32_t n = group_loads(x, s, groups, 16), shown = 0;
+    enum { MOST = 6 };
+    pti_count counts[MOST];
+    uint32_t n = 0, phases = 0, packs = 0;
     buffer[0] = '\0';
-    for (uint32_t i = 0; i < s->nroots && shown < 6; i++)
-        if (s->roots[i].kind == PTI_ORIGIN_PHASE && shown++ < 6)
+    for (uint32_t i = 0; i < s->nroots; i++) {
+        uint32_t opcode = s->roots[i].kind == PTI_ORIGIN_LOAD ? x->opcodes.of_insn[s->roots[i].at] : 0, k = 0;
+        if (s->roots[i].kind == PTI_ORIGIN_PHASE && phases++ < MOST)
             append(buffer, size, "%sP%u's D", *buffer ? ", " : "", s->roots[i].at + 1);
-    for (uint32_t i = 0; i < n && i < 16; i++) {
-        uint32_t count = 0;
-        bool first = true;
-        for (uint32_t k = 0; k < n && k < 16; k++)
-            if (groups[k].opcode == groups[i].opcode) {
-                first = first && k >= i;
-                count += groups[k].count;
-            }
-        if (first && shown++ < 9)
-            append(buffer, size, "%s%u %s", *buffer ? ", " : "", count, x->opcodes.list[groups[i].opcode].text);
+        if (s->roots[i].kind != PTI_ORIGIN_LOAD)
+            continue;
+        while (k < n && counts[k].opcode != opcode)
+            k++;
+        if (k == n && n < MOST)
+            counts[n++] = (pti_count){opcode, 0};
+        if (k < MOST)
+            counts[k].count++;
     }
+    for (uint32_t i = 0; i < n; i++)
+        append(buffer, size, "%s%u %s", *buffer ? ", " : "", counts[i].count, x->opcodes.list[counts[i].opcode].text);
     if (s->direct)
         return buffer;
-    uint32_t packs = 0;
     for (uint32_t i = 0; i < s->nthrough; i++)
         packs += x->opcodes.list[x->opcodes.of_insn[s->through[i]]].work == PTI_WORK_PACK;
     append(buffer, size, packs == s->nthrough ? ", packed" : ", computed");

@@ -339,11 +339,15 @@ static void find_groups(pti_phases *out)
         pti_phase *phase = &out->list[p];
         if (phase->continues == PTI_NONE) {
             phase->group = out->ngroups++;
-            out->groups[phase->group] = (pti_group){.first = p, .M = phase->M, .N = phase->N};
+            out->groups[phase->group] = (pti_group){.first = p, .last = p, .M = phase->M, .N = phase->N};
         } else {
             phase->group = out->list[phase->continues].group;
         }
         pti_group *g = &out->groups[phase->group];
+        phase->next = PTI_NONE;
+        if (g->last != p)
+            out->list[g->last].next = p;
+        g->last = p;
         g->count++;
         g->K += phase->K;
         g->loops = g->loops || (phase->loop_from != PTI_NONE && out->list[phase->loop_from].group <= phase->group);

@@ -46,11 +46,12 @@ typedef struct pti_phase {
     uint32_t continues;            /* the phase (from 0) before it whose D tiles are all its accumulators, or PTI_NONE */
     uint32_t loop_from;            /* this phase or a later one whose D comes round a loop as accumulator, or PTI_NONE */
     uint32_t group;                /* phases that continue one another are one group */
+    uint32_t next;                 /* phase of the group, or PTI_NONE */
 } pti_phase;
 
 /* Phases each of which accumulates onto the one before: one larger product, its k spread over them. */
 typedef struct pti_group {
-    uint32_t first, count;         /* its first phase, and how many */
+    uint32_t first, last, count;   /* its first phase and its last, and how many */
     uint32_t M, N, K;              /* K summed over the phases; of one turn when it loops. 0 when the phases differ in M or N */
     bool loops;
 } pti_group;
