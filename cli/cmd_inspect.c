@@ -76,6 +76,7 @@ static void merge(json_t *to, json_t *more)
     json_decref(more);
 }
 
+/* A named phase with its epilogue. */
 static int tell_phase(report *r, const inspection *x, uint64_t number, json_t *json)
 {
     if (number > x->phases.count)
@@ -105,7 +106,7 @@ static int tell_part(report *r, const inspection *x, const char *spec, const cha
 static int tell_function(report *r, const inspection *x, const inspect_arguments *a, json_t *json)
 {
     int status = EXIT_DONE;
-    if (!json)
+    if (!json && (a->phases || wants_everything(a)))
         report_function(r, x);
     if (json && (a->phases || wants_everything(a)))
         merge(json, json_of_phases(x));
@@ -135,7 +136,7 @@ static int tell(const inspection *list, uint32_t n, const inspect_arguments *a)
         json_decref(functions);
         return EXIT_DONE;
     }
-    if (a->output == OUTPUT_MARKDOWN)
+    if (a->output == OUTPUT_MARKDOWN && (a->phases || wants_everything(a)))
         report_heading(&r, 1, "%s", list[0].module->file ? list[0].module->file : "PTX");
     for (uint32_t i = 0; i < n && status == EXIT_DONE; i++) {
         json_t *j = json ? json_of_function(&list[i]) : NULL;

@@ -15,7 +15,10 @@ typedef struct load_group {
 
 /* The loads among the roots, grouped, at most `room` groups; returns how many there are. */
 uint32_t group_loads(const inspection *x, const pti_sources *s, load_group *groups, uint32_t room);
-/* "param_0+40 + 12288*tid.z + 16*laneid" of a group, "" when it is not known. */
+enum { ADDRESS_TEXT = 400 };
+/* Of "param_0+40 + 12288*tid.z + 16*laneid" the base, the index, and the whole; "" when it is not known. */
+const char *base_text(const inspection *x, const load_group *g, char *buffer, size_t size);
+const char *index_text(const inspection *x, const load_group *g, char *buffer, size_t size);
 const char *pattern_text(const inspection *x, const load_group *g, char *buffer, size_t size);
 /* "0…11788": the first and the last word of a group; a word is 4 bytes, or less where less is loaded. */
 const char *words_text(const load_group *g, char *buffer, size_t size);

@@ -6,7 +6,7 @@
 
 static json_t *json_of_load_group(const inspection *x, const load_group *g)
 {
-    char text[400];
+    char text[2000];
     json_t *j = json_object();
     json_object_set_new(j, "instruction", json_text(x->opcodes.list[g->opcode].text));
     json_object_set_new(j, "count", json_integer(g->count));
@@ -14,7 +14,8 @@ static json_t *json_of_load_group(const inspection *x, const load_group *g)
     json_object_set_new(j, "last", json_integer(pti_statement_of_insn(&x->statements, g->last_insn) + 1));
     if (g->pattern == PTI_NONE)
         return j;
-    json_object_set_new(j, "address", json_text(pattern_text(x, g, text, sizeof text)));
+    json_object_set_new(j, "base", json_text(base_text(x, g, text, sizeof text)));
+    json_object_set_new(j, "index", json_text(index_text(x, g, text, sizeof text)));
     json_object_set_new(j, "least", json_integer(g->least));
     json_object_set_new(j, "most", json_integer(g->most));
     json_object_set_new(j, "bytes", json_integer(g->bytes));

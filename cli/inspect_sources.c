@@ -61,22 +61,48 @@ uint32_t group_loads(const inspection *x, const pti_sources *s, load_group *grou
     return group_loads_from(x, s, 0, groups, room);
 }
 
-const char *pattern_text(const inspection *x, const load_group *g, char *buffer, size_t size)
+/* A text that snprintf had to cut ends in "…", not inside a character. */
+static void mark_cut(char *buffer, size_t size, size_t needed)
+{
+    size_t end = size - 1 - strlen("…");
+    if (needed < size || size < 8)
+        return;
+    while (end && ((unsigned char)buffer[end] & 0xc0) == 0x80)
+        end--;
+    strcpy(buffer + end, "…");
+}
+
+const char *base_text(const inspection *x, const load_group *g, char *buffer, size_t size)
 {
     pti_names names = {&x->statements};
-    char form[256] = "";
     buffer[0] = '\0';
     if (g->pattern == PTI_NONE)
         return buffer;
-    const pti_pattern *p = &x->addresses->patterns[g->pattern];
-    uint32_t base = x->addresses->bases[p->base].atom;
-    int64_t zero;
+    uint32_t base = x->addresses->bases[x->addresses->patterns[g->pattern].base].atom;
     if (base != PTI_NONE)
-        pti_atom_text(x->symbols, &names, base, buffer, size);
-    if (pti_is_constant(x->symbols, p->form, &zero))
+        mark_cut(buffer, size, pti_atom_text(x->symbols, &names, base, buffer, size));
+    return buffer;
+}
+
+const char *index_text(const inspection *x, const load_group *g, char *buffer, size_t size)
+{
+    pti_names names = {&x->statements};
+    int64_t zero;
+    buffer[0] = '\0';
+    if (g->pattern == PTI_NONE || pti_is_constant(x->symbols, x->addresses->patterns[g->pattern].form, &zero))
         return buffer;
-    pti_poly_text(x->symbols, &names, p->form, form, sizeof form);
-    append(buffer, size, "%s%s", *buffer ? " + " : "", form);
+    mark_cut(buffer, size, pti_poly_text(x->symbols, &names, x->addresses->patterns[g->pattern].form, buffer, size));
+    return buffer;
+}
+
+const char *pattern_text(const inspection *x, const load_group *g, char *buffer, size_t size)
+{
+    char index[ADDRESS_TEXT];
+    base_text(x, g, buffer, size);
+    index_text(x, g, index, sizeof index);
+    size_t n = strlen(buffer);
+    if (*index)
+        mark_cut(buffer, size, n + (size_t)snprintf(buffer + n, size - n, "%s%s", n ? " + " : "", index));
     return buffer;
 }
 
@@ -95,7 +121,7 @@ const char *range_of_source(const inspection *x, uint32_t p, int role, char *buf
 {
     const pti_sources *s = &x->sources[p * PTI_ROLES + (uint32_t)role];
     load_group groups[3];
-    char pattern[320], words[64];
+    char pattern[ADDRESS_TEXT], words[64];
     uint32_t from = 0, n;
     if (!s->direct && x->epilogues.list[p].first < x->statements.count)
         from = x->statements.list[x->epilogues.list[p].first].first_insn;
@@ -143,7 +169,7 @@ const char *short_source_text(const inspection *x, const pti_sources *s, char *b
 static void append_loads(const inspection *x, const pti_sources *s, char *buffer, size_t size)
 {
     load_group groups[4];
-    char pattern[320], words[64];
+    char pattern[ADDRESS_TEXT], words[64];
     uint32_t n = group_loads(x, s, groups, 4);
     for (uint32_t i = 0; i < n && i < 4; i++) {
         append(buffer, size, "%s%u %s", *buffer ? ", " : "", groups[i].count, x->opcodes.list[groups[i].opcode].text);
