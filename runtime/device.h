@@ -18,6 +18,10 @@ typedef struct rt_device_ops {
     bool loses_memory;
     /* mma is the hardware's own: the launch options' model means nothing. */
     bool native_mma;
+    /* alloc, free, write, read, copy, set and launch may be called from several threads at once, with device->context the caller's own. */
+    bool concurrent;
+    /* Device pointers are addresses of this process, which the host may use as well. */
+    bool host_addresses;
     /* Why the device cannot be opened here, or NULL when it can. The text lives until the next call. */
     const char *(*unavailable)(void);
     /* Sets device->state. `which` is what follows the colon of the name ("sim:gfx1100", "hip:1"), NULL without one;
@@ -45,6 +49,12 @@ typedef struct rt_device_ops {
     pxb_status (*kernel)(pxb_device *device, void *module, const ptx_function *function, void **out);
     /* `params` has the entry's param_size bytes; options are checked. */
     pxb_status (*launch)(pxb_device *device, void *kernel, const pxb_launch_options *options, const void *params);
+
+    /* The same with all blocks running at once, so that they may wait for each other (%envreg1 and 2 lead to the workspace that
+     * cooperative groups keep their barrier in); NULL where that cannot be promised. */
+    pxb_status (*launch_cooperative)(pxb_device *device, void *kernel, const pxb_launch_options *options, const void *params);
+    /* Lets kernels use a range of the process's memory at its own addresses, or no longer; NULL where they cannot. */
+    pxb_status (*map_host)(pxb_device *device, pxb_address address, size_t bytes, bool map);
 
     /* The same with records of what instructions write (runtime/trace.h), also when the launch faults; NULL on a device
      * whose code is not ours. */

@@ -307,6 +307,8 @@ static void destroy_handle(pxb_device *device, pxb_handle handle)
 const rt_device_ops rt_device_cpu = {
     .name = "cpu",
     .description = "warp engine on the host's processor, without LLVM",
+    .concurrent = true,
+    .host_addresses = true,
     .unavailable = why_unavailable,
     .open = open_cpu,
     .close = close_cpu,

@@ -246,6 +246,7 @@ static const amd_backend backend = {
 const rt_device_ops rt_device_sim = {
     .name = "sim",
     .description = "simulator of AMD GPUs, which executes their machine code",
+    .host_addresses = true,
     .unavailable = why_unavailable,
     .choices = choices,
     .needs_choice = true,

@@ -37,16 +37,23 @@ pxb_status pxb_module_load_text(pxb_context *context, const char *text, size_t l
         ptx_module_free(ptx);
         return status;
     }
-    pxb_module *module = calloc(1, sizeof *module);
-    if (!module) {
+    pxb_status status = rt_module_wrap(context, ptx, true, out);
+    if (status)
         ptx_module_free(ptx);
+    return status;
+}
+
+pxb_status rt_module_wrap(pxb_context *context, ptx_module *ptx, bool owns, pxb_module **out)
+{
+    pxb_module *module = calloc(1, sizeof *module);
+    *out = module;
+    if (!module)
         return rt_no_memory(context);
-    }
     module->context = context;
     module->ptx = ptx;
+    module->owns_ptx = owns;
     module->next = context->modules;
     context->modules = module;
-    *out = module;
     return PXB_OK;
 }
 
@@ -90,7 +97,8 @@ void pxb_module_free(pxb_module *module)
             break;
         }
     }
-    ptx_module_free(module->ptx);
+    if (module->owns_ptx)
+        ptx_module_free(module->ptx);
     free(module->diagnostic_text);
     free(module);
 }

@@ -24,10 +24,14 @@ typedef struct rt_residence {
 struct pxb_module {
     pxb_context *context;
     ptx_module *ptx;
+    bool owns_ptx;
     char *diagnostic_text;     /* last text handed out by pxb_module_diagnostic */
     rt_residence *residences;
     pxb_module *next;          /* of the context */
 };
+
+/* A module over text that is parsed already. Unless it owns it, the text's owner keeps it as long as the module lives. */
+pxb_status rt_module_wrap(pxb_context *context, ptx_module *ptx, bool owns, pxb_module **out);
 
 /* pxb_launch_packed, with records when `trace` is not NULL (runtime/trace.h). */
 struct rt_trace;

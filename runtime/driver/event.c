@@ -1,0 +1,170 @@
+/* event.c - points of streams with a name and a time. */
+#include <stdlib.h>
+#include <string.h>
+#include "runtime/driver/driver.h"
+
+cu_result impl_cuEventCreate(cu_event *event, uint32_t flags)
+{
+    DR_NEED(event && (flags & ~7u) == 0);
+    /* An event of another process needs its memory. */
+    if (flags & CUABI_CU_EVENT_INTERPROCESS)
+        return DR_ERROR(NOT_SUPPORTED);
+    DR_USE(c);
+    dr_event *e = dr_object_new(DR_EVENT, sizeof *e);
+    if (!e)
+        return DR_ERROR(OUT_OF_MEMORY);
+    e->context = c;
+    e->flags = flags;
+    *event = e;
+    return CUABI_SUCCESS;
+}
+
+/* An event that is destroyed before it happened goes its way: the object is used again, with another serial. */
+static _Atomic uint64_t last_serial;
+
+cu_result impl_cuEventDestroy_v2(cu_event event)
+{
+    dr_event *e = dr_object_of(event, DR_EVENT);
+    if (!e)
+        return dr_ready() ? dr_ready() : DR_ERROR(INVALID_HANDLE);
+    pthread_mutex_lock(&dr_lock);
+    e->serial = ++last_serial;
+    pthread_mutex_unlock(&dr_lock);
+    dr_object_free(e, DR_EVENT);
+    return CUABI_SUCCESS;
+}
+
+cu_result impl_cuEventDestroy(cu_event event)
+{
+    return impl_cuEventDestroy_v2(event);
+}
+
+void dr_event_happened(dr_event *e, uint64_t serial)
+{
+    pthread_mutex_lock(&dr_lock);
+    if (e->serial == serial) {
+        e->time_ns = dr_now_ns();
+        e->time_serial = serial;
+    }
+    pthread_mutex_unlock(&dr_lock);
+}
+
+cu_result impl_cuEventRecordWithFlags(cu_event event, cu_stream stream, uint32_t flags)
+{
+    DR_NEED((flags & ~1u) == 0);
+    DR_USE(c);
+    dr_event *e = dr_object_of(event, DR_EVENT);
+    dr_stream *s;
+    if (!e)
+        return DR_ERROR(INVALID_HANDLE);
+    cu_result result = dr_stream_of(c, stream, &s);
+    if (result)
+        return result;
+    if (s->context->device != e->context->device)
+        return DR_ERROR(INVALID_HANDLE);
+    if (dr_stream_captured(s))
+        return dr_capture_record(s, e, flags);
+    pthread_mutex_lock(&dr_lock);
+    uint64_t serial = e->serial = ++last_serial;
+    e->capture = NULL;
+    pthread_mutex_unlock(&dr_lock);
+    dr_work work = {.kind = DR_WORK_RECORD, .of.record = {e, serial}};
+    dr_point done;
+    result = dr_stream_note(s, &work, NULL, &done);
+    pthread_mutex_lock(&dr_lock);
+    if (!result && e->serial == serial)
+        e->point = done;
+    pthread_mutex_unlock(&dr_lock);
+    return result;
+}
+
+cu_result impl_cuEventRecord(cu_event event, cu_stream stream)
+{
+    return impl_cuEventRecordWithFlags(event, stream, 0);
+}
+
+static dr_point point_of(dr_event *e, bool *captured)
+{
+    pthread_mutex_lock(&dr_lock);
+    dr_point point = e->point;
+    *captured = e->capture != NULL;
+    pthread_mutex_unlock(&dr_lock);
+    return point;
+}
+
+cu_result impl_cuEventQuery(cu_event event)
+{
+    DR_USE(c);
+    dr_event *e = dr_object_of(event, DR_EVENT);
+    bool captured;
+    if (!e)
+        return DR_ERROR(INVALID_HANDLE);
+    dr_point point = point_of(e, &captured);
+    if (captured)
+        return DR_ERROR(CAPTURED_EVENT);
+    if (!dr_point_done(point))
+        return DR_ERROR(NOT_READY);
+    dr_print_flush(e->context);
+    return atomic_load(&e->context->sticky);
+}
+
+cu_result impl_cuEventSynchronize(cu_event event)
+{
+    DR_USE(c);
+    dr_event *e = dr_object_of(event, DR_EVENT);
+    bool captured;
+    if (!e)
+        return DR_ERROR(INVALID_HANDLE);
+    dr_point point = point_of(e, &captured);
+    if (captured)
+        return DR_ERROR(CAPTURED_EVENT);
+    dr_point_wait(point);
+    dr_print_flush(e->context);
+    return atomic_load(&e->context->sticky);
+}
+
+cu_result impl_cuEventElapsedTime(float *milliseconds, cu_event start, cu_event end)
+{
+    DR_NEED(milliseconds);
+    dr_event *a = dr_object_of(start, DR_EVENT), *b = dr_object_of(end, DR_EVENT);
+    if (!a || !b)
+        return dr_ready() ? dr_ready() : DR_ERROR(INVALID_HANDLE);
+    if ((a->flags | b->flags) & CUABI_CU_EVENT_DISABLE_TIMING)
+        return DR_ERROR(INVALID_HANDLE);
+    pthread_mutex_lock(&dr_lock);
+    bool recorded = a->point.stream && b->point.stream, done = recorded && dr_point_done(a->point) && dr_point_done(b->point);
+    int64_t ns = (int64_t)(b->time_ns - a->time_ns);
+    pthread_mutex_unlock(&dr_lock);
+    if (!recorded)
+        return DR_ERROR(INVALID_HANDLE);
+    if (!done)
+        return DR_ERROR(NOT_READY);
+    *milliseconds = (float)((double)ns / 1e6);
+    return CUABI_SUCCESS;
+}
+
+cu_result impl_cuEventElapsedTime_v2(float *milliseconds, cu_event start, cu_event end)
+{
+    return impl_cuEventElapsedTime(milliseconds, start, end);
+}
+
+cu_result impl_cuStreamWaitEvent(cu_stream stream, cu_event event, uint32_t flags)
+{
+    DR_NEED((flags & ~1u) == 0);
+    DR_USE(c);
+    dr_event *e = dr_object_of(event, DR_EVENT);
+    dr_stream *s;
+    bool captured;
+    if (!e)
+        return DR_ERROR(INVALID_HANDLE);
+    cu_result result = dr_stream_of(c, stream, &s);
+    if (result)
+        return result;
+    dr_point point = point_of(e, &captured);
+    if (captured || dr_stream_captured(s))
+        return dr_capture_wait(s, e, flags);
+    if (dr_point_done(point))
+        return CUABI_SUCCESS;
+    dr_work work = {.kind = DR_WORK_NONE};
+    return dr_stream_note(s, &work, &point, NULL);
+}

@@ -1,0 +1,53 @@
+/* object.c - memory of objects behind handles. It is used again for the same kind only and never given back, so that whatever
+ * handle a program still holds, its first word can be read and says whether the object lives. */
+#include <stdlib.h>
+#include <string.h>
+#include "runtime/driver/driver.h"
+
+pthread_mutex_t dr_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static pthread_mutex_t dead_lock = PTHREAD_MUTEX_INITIALIZER;
+static dr_object *dead[DR_KINDS];
+
+void *dr_object_new(dr_kind kind, size_t bytes)
+{
+    pthread_mutex_lock(&dead_lock);
+    dr_object *object = dead[kind];
+    if (object)
+        dead[kind] = object->next_dead;
+    pthread_mutex_unlock(&dead_lock);
+    if (!object)
+        object = calloc(1, bytes);
+    else if (kind != DR_STREAM && bytes > sizeof *object)      /* a stream's tickets go on: see dr_stream_new */
+        memset(object + 1, 0, bytes - sizeof *object);
+    if (!object)
+        return NULL;
+    object->next_dead = NULL;
+    atomic_store_explicit(&object->kind, kind, memory_order_release);
+    return object;
+}
+
+void dr_object_free(void *p, dr_kind kind)
+{
+    dr_object *object = p;
+    if (!object)
+        return;
+    atomic_store_explicit(&object->kind, DR_DEAD, memory_order_release);
+    pthread_mutex_lock(&dead_lock);
+    object->next_dead = dead[kind];
+    dead[kind] = object;
+    pthread_mutex_unlock(&dead_lock);
+}
+
+dr_kind dr_kind_of(const void *handle)
+{
+    /* Small numbers are special streams and mistakes; objects are aligned. */
+    if ((uintptr_t)handle < 4096 || (uintptr_t)handle % sizeof(void *) != 0)
+        return DR_DEAD;
+    return (dr_kind)atomic_load_explicit(&((dr_object *)(uintptr_t)handle)->kind, memory_order_acquire);
+}
+
+void *dr_object_of(const void *handle, dr_kind kind)
+{
+    return dr_kind_of(handle) == kind ? (void *)(uintptr_t)handle : NULL;
+}

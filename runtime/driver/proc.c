@@ -1,0 +1,33 @@
+/* proc.c - cuGetProcAddress: the newest form of a function that is not newer than what the caller was built for. */
+#include <string.h>
+#include "runtime/driver/driver.h"
+
+cu_result impl_cuGetProcAddress_v2(const char *symbol, void **out, int cuda_version, uint64_t flags, int32_t *symbol_status)
+{
+    DR_NEED(symbol && out && (flags & ~3u) == 0 && flags != 3);
+    const dr_api_row *best = NULL;
+    bool known = false, own = flags & CUABI_CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+    *out = NULL;
+    for (int i = 0; i < DR_API_ROWS; i++) {
+        const dr_api_row *row = &dr_api[i];
+        if (strcmp(row->base, symbol) != 0)
+            continue;
+        known = true;
+        if (row->version <= cuda_version && (!best || row->version > best->version))
+            best = row;
+    }
+    if (symbol_status)
+        *symbol_status = best    ? CUABI_CU_GET_PROC_ADDRESS_SUCCESS
+                         : known ? CUABI_CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                                 : CUABI_CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    if (!best)
+        return symbol_status ? CUABI_SUCCESS : DR_ERROR(NOT_FOUND);
+    dr_any_fn function = own && best->suffixed && best->suffix_version <= cuda_version ? best->suffixed : best->function;
+    memcpy(out, &function, sizeof function);
+    return CUABI_SUCCESS;
+}
+
+cu_result impl_cuGetProcAddress(const char *symbol, void **out, int cuda_version, uint64_t flags)
+{
+    return impl_cuGetProcAddress_v2(symbol, out, cuda_version, flags, NULL);
+}

@@ -1,0 +1,115 @@
+/* trace.c - what exported functions do besides their work: decide, forward, and print calls under PTXBRIDGE_TRACE. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "runtime/driver/driver.h"
+
+static void add(dr_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(dr_call *call, const char *format, ...)
+{
+    size_t room = sizeof call->text - call->length;
+    va_list list;
+    va_start(list, format);
+    int n = vsnprintf(call->text + call->length, room, format, list);
+    va_end(list);
+    if (n > 0)
+        call->length += (uint32_t)((size_t)n < room ? (size_t)n : room - 1);
+}
+
+void *dr_call_begin(dr_call *call, int row, bool suffixed)
+{
+    dr_decide();
+    *call = (dr_call){.traced = (dr_mode & DR_MODE_TRACE) != 0, .row = row};
+    if (call->traced)
+        add(call, "ptxbridge: %s%s(", dr_api[row].symbol, suffixed ? dr_api[row].suffix : "");
+    return dr_mode & DR_MODE_FORWARD ? dr_real[row][suffixed] : NULL;
+}
+
+/* Comes first, because what a call gives back is read only when it ended well. */
+void dr_trace_result(dr_call *call, cu_result result)
+{
+    call->result = result;
+}
+
+static const char *comma(const dr_call *call)
+{
+    return call->text[call->length - 1] == '(' ? "" : ", ";
+}
+
+void dr_trace_text(dr_call *call, const char *name, const char *text)
+{
+    add(call, "%s%s=%s%.100s%s", comma(call), name, text ? "\"" : "", text ? text : "NULL", text ? "\"" : "");
+}
+
+void dr_trace_number(dr_call *call, const char *name, int64_t number)
+{
+    add(call, "%s%s=%" PRId64, comma(call), name, number);
+}
+
+void dr_trace_count(dr_call *call, const char *name, uint64_t number)
+{
+    add(call, "%s%s=%" PRIu64, comma(call), name, number);
+}
+
+void dr_trace_real(dr_call *call, const char *name, float number)
+{
+    add(call, "%s%s=%g", comma(call), name, (double)number);
+}
+
+void dr_trace_address(dr_call *call, const char *name, uint64_t address)
+{
+    add(call, "%s%s=0x%" PRIx64, comma(call), name, address);
+}
+
+void dr_trace_location(dr_call *call, const char *name, cu_location location)
+{
+    add(call, "%s%s={%d, %d}", comma(call), name, location.type, location.id);
+}
+
+void dr_trace_out64(dr_call *call, const char *name, const void *place)
+{
+    uint64_t value;
+    if (!place || call->result) {
+        dr_trace_address(call, name, (uint64_t)(uintptr_t)place);
+        return;
+    }
+    memcpy(&value, place, sizeof value);
+    add(call, "%s*%s=0x%" PRIx64, comma(call), name, value);
+}
+
+void dr_trace_out32(dr_call *call, const char *name, const void *place)
+{
+    int32_t value;
+    if (!place || call->result) {
+        dr_trace_address(call, name, (uint64_t)(uintptr_t)place);
+        return;
+    }
+    memcpy(&value, place, sizeof value);
+    add(call, "%s*%s=%d", comma(call), name, value);
+}
+
+void dr_trace_out_text(dr_call *call, const char *name, const char **place)
+{
+    if (place && !call->result)
+        dr_trace_text(call, name, *place);
+    else
+        dr_trace_address(call, name, (uint64_t)(uintptr_t)place);
+}
+
+void dr_call_end(dr_call *call)
+{
+    const char *name = dr_error_name(call->result);
+    add(call, ") = %d%s%s\n", call->result, call->result && name ? " " : "", call->result && name ? name : "");
+    call->text[sizeof call->text - 2] = call->length == sizeof call->text - 1 ? '\n' : call->text[sizeof call->text - 2];
+    fwrite(call->text, 1, call->length, stderr);
+}
+
+cu_result dr_absent(int row)
+{
+    dr_decide();
+    if (dr_mode & DR_MODE_TRACE)
+        fprintf(stderr, "ptxbridge: %s(…) = 801 CUDA_ERROR_NOT_SUPPORTED\n", dr_api[row].symbol);
+    return dr_ready() ? dr_ready() : dr_fail(DR_ERROR(NOT_SUPPORTED), "%s is not served", dr_api[row].symbol);
+}
