@@ -108,7 +108,6 @@ static void end(dr_context *c)
 {
     dr_context_wait(c);
     unlink_context(c);
-    dr_libraries_leave(c);
     while (c->modules)
         dr_module_free(c->modules);
     while (c->streams)

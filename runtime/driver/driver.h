@@ -229,10 +229,11 @@ struct dr_module {
     dr_device *device;
     pxb_module *pxb;
     const ptx_module *ptx;
-    dr_function **functions;       /* by index, made when asked for */
+    dr_function *_Atomic *functions;   /* by index, made when asked for */
     struct dr_texref **texrefs;
     dr_module *next;               /* of the context */
-    struct dr_library *library;
+    struct dr_library *library;    /* that it is an instance of, or NULL */
+    dr_module *next_of_library;
     uint64_t *variables;           /* bases that are in the table of ranges */
     uint32_t nvariables;
     char *dump_path;
@@ -263,7 +264,6 @@ cu_result dr_image_text(const void *image, size_t bytes, int capability, char **
 /* Several texts become one: see link.c. */
 cu_result dr_link_texts(char *const *texts, const size_t *lengths, const char *const *names, size_t count, dr_jit *jit, char **out,
                         size_t *length);
-void dr_libraries_leave(dr_context *context);
 cu_result dr_module_new(dr_context *context, ptx_module *ptx, bool owns, dr_module **out);
 void dr_module_free(dr_module *module);
 

@@ -15,6 +15,10 @@ typedef struct dr_kernel {
 
 cu_result dr_kernel_function(dr_kernel *kernel, dr_context *context, dr_function **out);
 
+/* The module of a library is going; under dr_lock. */
+void dr_library_lose(dr_module *module);
+/* A function as it is before anything was set. */
+void dr_function_init(dr_function *f, dr_module *module, const ptx_function *ptx);
 uint32_t dr_function_max_threads(const dr_function *f);
 uint32_t dr_function_registers(const dr_function *f);
 cu_result dr_function_attribute(const dr_function *f, int32_t attribute, int *value);

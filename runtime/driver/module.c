@@ -64,6 +64,8 @@ void dr_module_free(dr_module *m)
             break;
         }
     }
+    if (m->library)
+        dr_library_lose(m);
     pthread_mutex_unlock(&dr_lock);
     dr_texrefs_free(m);
     for (uint32_t i = 0; i < m->nvariables; i++)
@@ -137,18 +139,14 @@ static uint64_t static_shared(const ptx_module *m, const ptx_function *f)
 
 /* ------------------------------------------------------------ functions */
 
-/* Makes the object of a function; under dr_lock. */
-static dr_function *make_function(dr_module *m, const ptx_function *ptx)
+void dr_function_init(dr_function *f, dr_module *m, const ptx_function *ptx)
 {
-    dr_function *f = dr_object_new(DR_FUNCTION, sizeof *f);
-    if (!f)
-        return NULL;
+    memset((char *)f + sizeof f->head, 0, sizeof *f - sizeof f->head);
     f->module = m;
     f->ptx = ptx;
     f->carveout = -1;
     f->static_shared = static_shared(m->ptx, ptx);
     f->max_dynamic_shared = f->static_shared < DR_SHARED_DEFAULT ? (int32_t)(DR_SHARED_DEFAULT - f->static_shared) : 0;
-    return f;
 }
 
 cu_result dr_module_function(dr_module *m, const char *name, dr_function **out)
@@ -157,13 +155,19 @@ cu_result dr_module_function(dr_module *m, const char *name, dr_function **out)
     *out = NULL;
     if (!ptx || !ptx->is_entry || ptx->is_declaration)
         return dr_fail(DR_ERROR(NOT_FOUND), "there is no kernel \"%.300s\" in this module", name);
-    pthread_mutex_lock(&dr_lock);
-    dr_function **place = &m->functions[ptx->index];
-    if (!*place)
-        *place = make_function(m, ptx);
-    *out = *place;
-    pthread_mutex_unlock(&dr_lock);
-    return *out ? CUABI_SUCCESS : DR_ERROR(OUT_OF_MEMORY);
+    *out = atomic_load_explicit(&m->functions[ptx->index], memory_order_acquire);
+    if (*out)
+        return CUABI_SUCCESS;
+    dr_function *made = dr_object_new(DR_FUNCTION, sizeof *made), *first = NULL;
+    if (!made)
+        return DR_ERROR(OUT_OF_MEMORY);
+    dr_function_init(made, m, ptx);
+    if (!atomic_compare_exchange_strong(&m->functions[ptx->index], &first, made)) {
+        dr_object_free(made, DR_FUNCTION);     /* another thread was first */
+        made = first;
+    }
+    *out = made;
+    return CUABI_SUCCESS;
 }
 
 cu_result dr_function_load(dr_function *f)
