@@ -11,6 +11,7 @@
 #include "runtime/internal.h"
 
 struct rt_trace;
+struct pxl_texture;
 
 typedef struct rt_device_ops {
     const char *name, *description;
@@ -73,6 +74,8 @@ typedef struct rt_device_ops {
                           pxb_handle *out);
     pxb_status (*surface)(pxb_device *device, const pxb_image_desc *desc, pxb_address texels, pxb_handle *out);
     void (*handle_destroy)(pxb_device *device, pxb_handle handle);
+    /* A texture or surface of any kind from its whole description (ptx/lib/texture.h); NULL where images are objects of the device. */
+    pxb_status (*descriptor)(pxb_device *device, const struct pxl_texture *texture, pxb_handle *out);
 } rt_device_ops;
 
 struct pxb_device {

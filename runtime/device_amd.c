@@ -178,7 +178,7 @@ void amd_release(pxb_device *device)
 
 _Static_assert(sizeof(pxl_texture) <= PXL_SLOT_BYTES, "a descriptor fits in its slot");
 
-static pxb_status make_handle(pxb_device *device, const pxl_texture *t, pxb_handle *out)
+pxb_status amd_descriptor(pxb_device *device, const pxl_texture *t, pxb_handle *out)
 {
     amd_device *d = amd_of(device);
     pxb_status status = make_texture_slots(device);
@@ -206,14 +206,14 @@ pxb_status amd_texture(pxb_device *device, const pxb_image_desc *desc, pxb_addre
     t.filter = sampler->filter;
     t.read = sampler->read;
     t.normalized = sampler->normalized_coords;
-    return make_handle(device, &t, out);
+    return amd_descriptor(device, &t, out);
 }
 
 pxb_status amd_surface(pxb_device *device, const pxb_image_desc *desc, pxb_address texels, pxb_handle *out)
 {
     pxl_texture t = pxl_texture_describe(texels, desc->width, desc->height, desc->depth, desc->texel, desc->channels);
     t.surface = 1;
-    return make_handle(device, &t, out);
+    return amd_descriptor(device, &t, out);
 }
 
 void amd_handle_destroy(pxb_device *device, pxb_handle handle)

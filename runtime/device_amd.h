@@ -147,6 +147,7 @@ pxb_status amd_trace(pxb_device *device, void *kernel, const pxb_launch_options 
                      struct rt_trace *trace);           /* device_amd_trace.c */
 pxb_status amd_texture(pxb_device *device, const pxb_image_desc *desc, pxb_address texels, const pxb_sampler *sampler, pxb_handle *out);
 pxb_status amd_surface(pxb_device *device, const pxb_image_desc *desc, pxb_address texels, pxb_handle *out);
+pxb_status amd_descriptor(pxb_device *device, const struct pxl_texture *texture, pxb_handle *out);
 void amd_handle_destroy(pxb_device *device, pxb_handle handle);
 /* Gives back what the device made for itself; the backend's state is the backend's. */
 void amd_release(pxb_device *device);
@@ -156,6 +157,7 @@ pxb_status amd_support(pxb_device *device, const char *symbol, pxb_address *out)
 #define AMD_DEVICE_ROWS                                                                                                       \
     .alloc = amd_alloc, .free = amd_free, .write = amd_write, .read = amd_read, .copy = amd_copy, .set = amd_set,             \
     .module_load = amd_module_load, .module_unload = amd_module_unload, .global = amd_global, .function = amd_function,       \
-    .kernel = amd_kernel_get, .trace = amd_trace, .texture = amd_texture, .surface = amd_surface, .handle_destroy = amd_handle_destroy
+    .kernel = amd_kernel_get, .trace = amd_trace, .texture = amd_texture, .surface = amd_surface, .handle_destroy = amd_handle_destroy, \
+    .descriptor = amd_descriptor
 
 #endif

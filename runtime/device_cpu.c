@@ -329,4 +329,5 @@ const rt_device_ops rt_device_cpu = {
     .texture = make_texture,
     .surface = make_surface,
     .handle_destroy = destroy_handle,
+    .descriptor = make_handle,
 };

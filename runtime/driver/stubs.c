@@ -18,6 +18,5 @@ void dr_capture_abandon(dr_stream *stream) { (void)stream; }
 void dr_texrefs_free(dr_module *module) { (void)module; }
 cu_result dr_pool_free_now(const dr_range *range) { return dr_memory_free(range->base, false); }
 cu_result dr_pool_free_done(uint64_t address) { return dr_memory_free(address, false); }
-cu_result dr_array_end(const cu_copy_end *e, const cu_memcpy3d *copy, dr_end *out) { (void)e, (void)copy, (void)out; return 801; }
 cu_result dr_link_texts(char *const *texts, const size_t *lengths, const char *const *names, size_t count, dr_jit *jit, char **out,
                         size_t *length) { (void)texts, (void)lengths, (void)names, (void)count, (void)jit, (void)out, (void)length; return 801; }
