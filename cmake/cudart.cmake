@@ -1,6 +1,5 @@
 # libcudart.so.13 and .12, for programs linked with CUDA's shared runtime: one source over the driver's public functions, built once for
 # each release's layouts. They lie beside libcuda.so.1 in a folder of their own, because nobody wants them on the linker's path by accident.
-set(PTXBRIDGE_CUDA_LIBRARIES ${CMAKE_BINARY_DIR}/lib/cuda)
 file(GLOB CUDART_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/runtime/cudart/*.c)
 foreach(major 12 13)
   add_library(ptxb_cudart_${major} SHARED ${CUDART_SOURCES})
