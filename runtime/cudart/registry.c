@@ -23,6 +23,7 @@ typedef struct entry {
     image *owner;
     cu_kernel kernel;                    /* NULL until it is used */
     size_t bytes;
+    cu_address address;                  /* of a managed variable, once its image is loaded */
     entry_kind kind;
 } entry;
 
@@ -176,10 +177,9 @@ static cudart_error fill_managed(image *owner)
         entry *e = &table[i];
         if (!e->host || e->owner != owner || e->kind != ENTRY_MANAGED)
             continue;
-        cu_address address;
         size_t bytes;
-        TRY(driver.cuLibraryGetManaged(&address, &bytes, owner->library, e->name));
-        memcpy((void *)(uintptr_t)e->host, &address, sizeof address);
+        TRY(driver.cuLibraryGetManaged(&e->address, &bytes, owner->library, e->name));
+        memcpy((void *)(uintptr_t)e->host, &e->address, sizeof e->address);
     }
     return RT_cudaSuccess;
 }
@@ -239,6 +239,15 @@ cudart_error kernel_of(const void *function, cu_kernel *kernel)
     return error;
 }
 
+/* A program that names a managed variable as a symbol gives the variable's own address: the host code reads it through the pointer. */
+static entry *find_managed(const void *address)
+{
+    for (size_t i = 0; i < room; i++)
+        if (table[i].host && table[i].kind == ENTRY_MANAGED && table[i].address == (cu_address)(uintptr_t)address && address)
+            return &table[i];
+    return NULL;
+}
+
 cudart_error variable_of(const void *symbol, cu_address *address, size_t *bytes)
 {
     *address = 0;
@@ -246,6 +255,8 @@ cudart_error variable_of(const void *symbol, cu_address *address, size_t *bytes)
     TRY(enter());
     pthread_mutex_lock(&lock);
     entry *e = find(symbol);
+    if (!e)
+        e = find_managed(symbol);
     cudart_error error = RT_cudaErrorInvalidSymbol;
     if (e && e->kind != ENTRY_FUNCTION) {
         error = load(e->owner);

@@ -247,7 +247,7 @@ cu_result dr_image_text(const void *image, size_t bytes, int capability, char **
     return dr_fail(DR_ERROR(INVALID_IMAGE), "the image is neither PTX nor a fat binary");
 }
 
-/* -rdc=true: the wrapper leads to a list of fat binaries, one for each translation unit, which are linked here. */
+/* -rdc=true: `data` is what nvlink made, machine code alone; the units that it came from stand in a list behind it, and are linked here. */
 static cu_result text_of_units(const void *const *units, int capability, dr_jit *jit, char **text, size_t *length)
 {
     size_t count = 0;
@@ -270,8 +270,8 @@ static cu_result text_of_units(const void *const *units, int capability, dr_jit 
 static cu_result text_of_image(const void *image, size_t bytes, int capability, dr_jit *jit, char **text, size_t *length)
 {
     const wrapper *w = image;
-    if (!bytes && !looks_like_text(image, 0) && magic_of(image) == WRAPPER_MAGIC && w->version == 2 && w->data)
-        return text_of_units((const void *const *)w->data, capability, jit, text, length);
+    if (!bytes && !looks_like_text(image, 0) && magic_of(image) == WRAPPER_MAGIC && w->version == 2 && w->more)
+        return text_of_units(w->more, capability, jit, text, length);
     return dr_image_text(image, bytes, capability, text, length);
 }
 

@@ -54,11 +54,12 @@ int main()
         CHECK(cudaStreamAddCallback(stream[s], old_style, &ten, 0));
         CHECK(cudaEventRecord(done[s], stream[s]));
     }
-    // The difference of the first two parts, once both are there.
+    // The difference of the first two parts, once both are there and nobody uses the third.
     CHECK(cudaStreamWaitEvent(low, done[0], 0));
     CHECK(cudaStreamWaitEvent(low, done[1], 0));
+    CHECK(cudaStreamWaitEvent(low, done[2], 0));
     combine<<<(n + 127) / 128, 128, 0, low>>>(device, device + n, device + 2 * n, n);
-    // The third part is overwritten: its own stream waits for that.
+    // Its own stream reads the third part when that is done.
     CHECK(cudaEventRecord(untimed, low));
     CHECK(cudaStreamWaitEvent(stream[2], untimed, 0));
     for (int s = 0; s < streams; s++)
