@@ -256,11 +256,20 @@ static cu_result text_of_units(const void *const *units, int capability, dr_jit 
     char **texts = calloc(count + 1, sizeof *texts);
     size_t *lengths = calloc(count + 1, sizeof *lengths);
     cu_result result = texts && lengths ? CUABI_SUCCESS : DR_ERROR(OUT_OF_MEMORY);
-    for (size_t i = 0; i < count && !result; i++)
-        result = dr_image_text(units[i], 0, capability, &texts[i], &lengths[i]);
+    /* NVIDIA's device runtime is among the units of every such program, as machine code: what has no PTX is left out, and is missed at
+     * the linking if somebody calls it. */
+    size_t found = 0;
+    for (size_t i = 0; i < count && !result; i++) {
+        result = dr_image_text(units[i], 0, capability, &texts[found], &lengths[found]);
+        found += !result;
+        if (result == DR_ERROR(NO_BINARY_FOR_GPU))
+            result = CUABI_SUCCESS;
+    }
+    if (!result && !found)
+        result = DR_ERROR(NO_BINARY_FOR_GPU);
     if (!result)
-        result = dr_link_texts(texts, lengths, NULL, count, jit, text, length);
-    for (size_t i = 0; texts && i < count; i++)
+        result = dr_link_texts(texts, lengths, NULL, found, jit, text, length);
+    for (size_t i = 0; texts && i < found; i++)
         free(texts[i]);
     free(texts);
     free(lengths);
@@ -325,7 +334,7 @@ cu_result dr_parse(const char *text, size_t length, const char *name, dr_jit *ji
 
 cu_result dr_image_parse(const void *image, size_t bytes, int capability, dr_jit *jit, ptx_module **out)
 {
-    char *text;
+    char *text = NULL;
     size_t length;
     *out = NULL;
     if (!image)
