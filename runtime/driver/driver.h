@@ -113,6 +113,7 @@ struct dr_context {
     uint32_t flags, api_version;
     uint64_t id, peers;            /* peers: bit per device that was enabled */
     _Atomic int32_t sticky;        /* the error that ended this context, or 0 */
+    _Atomic uint32_t captures;     /* of blocking streams: the legacy stream may not be used meanwhile */
     dr_stream *legacy;
     dr_stream *streams;            /* all of this context, the legacy one too */
     dr_module *modules;
@@ -311,7 +312,9 @@ struct dr_stream {
     _Atomic uint64_t completed;
     pthread_cond_t wake;
     bool has_wake;
-    dr_capture *capture;
+    dr_capture *_Atomic capture;   /* that it takes part in, or NULL */
+    struct dr_node **nodes;        /* behind which its next work comes; owned, under the capture's lock */
+    uint32_t nnodes;
     dr_stream *next;               /* of the context */
 };
 
@@ -338,7 +341,12 @@ uint64_t dr_now_ns(void);
 
 /* An error when the thread may not wait for streams now, because it captures one of this context. */
 cu_result dr_capture_forbids(dr_context *context);
-bool dr_stream_captured(dr_stream *stream);
+static inline bool dr_stream_captured(dr_stream *stream)
+{
+    return atomic_load_explicit(&stream->capture, memory_order_acquire) != NULL;
+}
+/* What a context captures has come to nothing. */
+void dr_capture_invalidate(dr_context *context);
 cu_result dr_capture_record(dr_stream *stream, dr_event *event, uint32_t flags);
 cu_result dr_capture_wait(dr_stream *stream, dr_event *event, uint32_t flags);
 /* The stream is going: what it captured cannot be ended any more. */
@@ -355,11 +363,14 @@ struct dr_event {
     uint64_t serial;               /* of the last record */
     dr_point point;                /* where it was recorded; stream NULL: never */
     _Atomic uint64_t time_ns, time_serial;
-    dr_capture *capture;           /* recorded in a stream that is captured */
-    void *capture_node;
-    dr_event *next;
+    uint64_t capture_id;           /* recorded in a stream that is captured: of that capture, or 0 */
+    struct dr_node **nodes;        /* behind which it is in the capture's graph; owned */
+    uint32_t nnodes;
 };
 
+void dr_event_stamp(dr_event *event);
+void dr_event_promise(dr_event *event, dr_point point);
+dr_point dr_event_point(dr_event *event);
 void dr_event_happened(dr_event *event, uint64_t serial);
 
 #endif

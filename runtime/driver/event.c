@@ -29,6 +29,8 @@ cu_result impl_cuEventDestroy_v2(cu_event event)
         return dr_ready() ? dr_ready() : DR_ERROR(INVALID_HANDLE);
     pthread_mutex_lock(&dr_lock);
     e->serial = ++last_serial;
+    free(e->nodes);
+    e->nodes = NULL;
     pthread_mutex_unlock(&dr_lock);
     dr_object_free(e, DR_EVENT);
     return CUABI_SUCCESS;
@@ -49,6 +51,31 @@ void dr_event_happened(dr_event *e, uint64_t serial)
     pthread_mutex_unlock(&dr_lock);
 }
 
+/* For events of graphs: it happens now; it is done when a launch is; where it is done. */
+void dr_event_stamp(dr_event *e)
+{
+    pthread_mutex_lock(&dr_lock);
+    e->time_ns = dr_now_ns();
+    pthread_mutex_unlock(&dr_lock);
+}
+
+void dr_event_promise(dr_event *e, dr_point point)
+{
+    pthread_mutex_lock(&dr_lock);
+    e->serial = ++last_serial;
+    e->capture_id = 0;
+    e->point = point;
+    pthread_mutex_unlock(&dr_lock);
+}
+
+dr_point dr_event_point(dr_event *e)
+{
+    pthread_mutex_lock(&dr_lock);
+    dr_point point = e->point;
+    pthread_mutex_unlock(&dr_lock);
+    return point;
+}
+
 cu_result impl_cuEventRecordWithFlags(cu_event event, cu_stream stream, uint32_t flags)
 {
     DR_NEED((flags & ~1u) == 0);
@@ -66,7 +93,7 @@ cu_result impl_cuEventRecordWithFlags(cu_event event, cu_stream stream, uint32_t
         return dr_capture_record(s, e, flags);
     pthread_mutex_lock(&dr_lock);
     uint64_t serial = e->serial = ++last_serial;
-    e->capture = NULL;
+    e->capture_id = 0;
     pthread_mutex_unlock(&dr_lock);
     dr_work work = {.kind = DR_WORK_RECORD, .of.record = {e, serial}};
     dr_point done;
@@ -87,7 +114,7 @@ static dr_point point_of(dr_event *e, bool *captured)
 {
     pthread_mutex_lock(&dr_lock);
     dr_point point = e->point;
-    *captured = e->capture != NULL;
+    *captured = e->capture_id != 0;
     pthread_mutex_unlock(&dr_lock);
     return point;
 }

@@ -1,10 +1,91 @@
-/* graph.h - graphs of work, built by hand or captured, and their runs. */
+/* graph.h - graphs of work, built by hand or captured, and what they are instantiated to.
+ *
+ * A node holds its work ready to run, and what the program said about it. An exec is a list of such work in an order that respects
+ * the edges, in a dr_exec_run that launches share and changes replace. Branches of a graph run one after the other.
+ */
 #ifndef DRIVER_GRAPH_H
 #define DRIVER_GRAPH_H
 
 #include "runtime/driver/driver.h"
 
-cu_result dr_exec_run(dr_context *context, struct dr_exec_run *run);
+typedef struct dr_graph dr_graph;
+
+typedef struct dr_node {
+    dr_object head;
+    dr_graph *graph;
+    int32_t type;                  /* CU_GRAPH_NODE_TYPE_… */
+    uint32_t index;                /* in its graph */
+    dr_context *context;
+    dr_work work;                  /* of kernels, copies, sets, host functions, values */
+    union {
+        cu_kernel_node kernel;     /* its params point into work */
+        cu_memcpy3d copy;
+        cu_memset_node set;
+        cu_host_node host;
+        cu_alloc_node alloc;
+        cu_address free;
+        dr_event *event;
+        dr_graph *child;           /* owned */
+    } of;
+    void **params;                 /* of a kernel, owned */
+    int priority;
+    struct dr_node **before;       /* what it depends on */
+    uint32_t nbefore;
+    struct dr_node *original;      /* that it was cloned from */
+} dr_node;
+
+struct dr_graph {
+    dr_object head;
+    dr_node **nodes;
+    uint32_t count, capacity;
+    bool owned;                    /* by a child node: may not be destroyed by the program */
+    struct dr_kept { struct dr_user_object *object; uint32_t count; struct dr_kept *next; } *kept;
+};
+
+typedef struct dr_step {
+    dr_node *node;                 /* handle by which programs name it; not looked into */
+    int32_t type;
+    bool disabled;
+    dr_work work;
+    dr_event *event;
+    dr_context *context;
+    struct dr_exec_run *child;
+    uint32_t *before, nbefore;     /* indices of steps */
+} dr_step;
+
+struct dr_exec_run {
+    _Atomic uint32_t users;
+    uint32_t count;
+    uint32_t *order;
+    dr_step *steps;                /* in the order of the graph's nodes */
+};
+
+/* ------------------------------------------------------------ graph.c */
+
+dr_graph *dr_graph_new(void);
+void dr_graph_free(dr_graph *graph);
+cu_result dr_graph_clone(const dr_graph *from, dr_graph **out);
+/* An empty node behind others. */
+cu_result dr_node_new(dr_graph *graph, int32_t type, dr_node *const *before, size_t count, dr_node **out);
+void dr_node_remove(dr_node *node);
+bool dr_nodes_belong(const dr_graph *graph, const cu_node *nodes, size_t count);
+
+/* ------------------------------------------------------------ node.c: what nodes do */
+
+cu_result dr_node_set_kernel(dr_node *node, const cu_kernel_node *params, bool v1);
+cu_result dr_node_set_copy(dr_node *node, const cu_memcpy3d *copy, dr_context *context);
+cu_result dr_node_set_set(dr_node *node, const cu_memset_node *set, dr_context *context);
+cu_result dr_node_set_host(dr_node *node, const cu_host_node *host);
+cu_result dr_node_set_params(dr_node *node, const cu_node_params *params);
+/* Captured work becomes a node's; it is taken over. */
+cu_result dr_node_set_work(dr_node *node, dr_context *context, const dr_work *work);
+cu_result dr_node_copy(dr_node *to, const dr_node *from);
+void dr_node_clear(dr_node *node);
+cu_result dr_work_clone(const dr_work *from, dr_work *to);
+
+/* ------------------------------------------------------------ exec.c */
+
+cu_result dr_exec_run(dr_context *context, dr_stream *stream, struct dr_exec_run *run);
 void dr_exec_run_free(struct dr_exec_run *run);
 
 #endif

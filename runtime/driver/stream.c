@@ -236,6 +236,12 @@ cu_result dr_stream_submit(dr_stream *s, const dr_work *work, const dr_point *af
 {
     if (dr_stream_captured(s))
         return dr_capture_add(s, work);
+    if (s == s->context->legacy && atomic_load_explicit(&s->context->captures, memory_order_relaxed)) {
+        dr_work lost = *work;
+        dr_work_free(&lost);
+        dr_capture_invalidate(s->context);
+        return DR_ERROR(STREAM_CAPTURE_IMPLICIT);
+    }
     return give(s, work, after, LATER, done);
 }
 
@@ -276,6 +282,8 @@ cu_result dr_stream_new(dr_context *c, uint32_t flags, int priority, dr_stream *
     s->started = s->dying = s->sleeping = false;
     s->first = s->last = NULL;
     s->capture = NULL;
+    s->nodes = NULL;
+    s->nnodes = 0;
     s->blocking = !(flags & CUABI_CU_STREAM_NON_BLOCKING);
     pthread_mutex_lock(&dr_lock);
     s->id = ++last_stream;

@@ -3,18 +3,10 @@
 #include "runtime/driver/graph.h"
 #include "runtime/driver/library.h"
 #include "runtime/driver/spy.h"
-cu_result dr_exec_run(dr_context *context, struct dr_exec_run *run) { (void)context, (void)run; return 801; }
-void dr_exec_run_free(struct dr_exec_run *run) { (void)run; }
 bool dr_spying;
 void dr_spy_module(dr_module *module) { (void)module; }
 void dr_spy_launch(const dr_launch *launch) { (void)launch; }
 void dr_spy_launched(dr_function *function, uint64_t ns) { (void)function, (void)ns; }
-bool dr_stream_captured(dr_stream *stream) { (void)stream; return false; }
-cu_result dr_capture_forbids(dr_context *context) { (void)context; return 0; }
-cu_result dr_capture_add(dr_stream *stream, const dr_work *work) { (void)stream, (void)work; return 801; }
-cu_result dr_capture_record(dr_stream *stream, dr_event *e, uint32_t flags) { (void)stream, (void)e, (void)flags; return 801; }
-cu_result dr_capture_wait(dr_stream *stream, dr_event *e, uint32_t flags) { (void)stream, (void)e, (void)flags; return 801; }
-void dr_capture_abandon(dr_stream *stream) { (void)stream; }
 void dr_texrefs_free(dr_module *module) { (void)module; }
 cu_result dr_pool_free_now(const dr_range *range) { return dr_memory_free(range->base, false); }
 cu_result dr_pool_free_done(uint64_t address) { return dr_memory_free(address, false); }

@@ -115,7 +115,6 @@ static cu_result note_failure(dr_context *c, cu_result result)
 cu_result dr_work_run(dr_context *c, dr_stream *stream, const dr_work *w)
 {
     int32_t sticky = atomic_load_explicit(&c->sticky, memory_order_acquire);
-    (void)stream;
     if (w->kind == DR_WORK_RECORD) {
         dr_event_happened(w->of.record.event, w->of.record.serial);
         return CUABI_SUCCESS;
@@ -134,7 +133,7 @@ cu_result dr_work_run(dr_context *c, dr_stream *stream, const dr_work *w)
     case DR_WORK_FREE: return dr_pool_free_done(w->of.address);
     case DR_WORK_WAIT_VALUE: wait_value(c, w); break;
     case DR_WORK_WRITE_VALUE: write_value(w); break;
-    case DR_WORK_EXEC: return dr_exec_run(c, w->of.run);
+    case DR_WORK_EXEC: return dr_exec_run(c, stream, w->of.run);
     case DR_WORK_NONE:
     case DR_WORK_RECORD:
     case DR_WORK_CALLBACK: break;

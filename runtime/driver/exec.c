@@ -1,0 +1,520 @@
+/* exec.c - instantiated graphs: cuGraphInstantiate…, cuGraphLaunch, cuGraphExec…. */
+#include <stdlib.h>
+#include <string.h>
+#include "runtime/driver/graph.h"
+
+typedef struct dr_exec {
+    dr_object head;
+    struct dr_exec_run *run;
+    uint64_t flags;
+    dr_point last;                 /* of the last launch: an exec does not overlap itself */
+} dr_exec;
+
+/* ------------------------------------------------------------ making runs */
+
+void dr_exec_run_free(struct dr_exec_run *run)
+{
+    if (!run || atomic_fetch_sub(&run->users, 1) > 1)
+        return;
+    for (uint32_t i = 0; i < run->count; i++) {
+        dr_work_free(&run->steps[i].work);
+        free(run->steps[i].before);
+        dr_exec_run_free(run->steps[i].child);
+    }
+    free(run->steps);
+    free(run->order);
+    free(run);
+}
+
+static struct dr_exec_run *make_run(uint32_t count)
+{
+    struct dr_exec_run *run = calloc(1, sizeof *run);
+    if (!run)
+        return NULL;
+    run->users = 1;
+    run->count = count;
+    run->order = calloc(count + 1, sizeof *run->order);
+    run->steps = calloc(count + 1, sizeof *run->steps);
+    if (run->order && run->steps)
+        return run;
+    dr_exec_run_free(run);
+    return NULL;
+}
+
+static cu_result make_from(const dr_graph *g, struct dr_exec_run **out, dr_node **wrong);
+
+static cu_result fill_step(dr_step *s, dr_node *n, dr_node **wrong)
+{
+    s->node = n;
+    s->type = n->type;
+    s->context = n->context;
+    cu_result result = dr_work_clone(&n->work, &s->work);
+    if (result)
+        s->work.kind = DR_WORK_NONE;
+    if (!result && n->type == CUABI_CU_GRAPH_NODE_TYPE_GRAPH)
+        result = make_from(n->of.child, &s->child, wrong);
+    if (n->type == CUABI_CU_GRAPH_NODE_TYPE_EVENT_RECORD || n->type == CUABI_CU_GRAPH_NODE_TYPE_WAIT_EVENT)
+        s->event = n->of.event;
+    s->nbefore = n->nbefore;
+    s->before = calloc(n->nbefore + 1, sizeof *s->before);
+    if (!s->before)
+        return DR_ERROR(OUT_OF_MEMORY);
+    for (uint32_t i = 0; i < n->nbefore; i++)
+        s->before[i] = n->before[i]->index;
+    return result;
+}
+
+/* Kahn's algorithm, lowest index first where there is a choice. INVALID_VALUE for a cycle. */
+static cu_result find_order(struct dr_exec_run *run)
+{
+    uint32_t n = run->count, done = 0;
+    bool *placed = calloc(n + 1, 1);
+    if (!placed)
+        return DR_ERROR(OUT_OF_MEMORY);
+    for (bool moved = true; moved && done < n;) {
+        moved = false;
+        for (uint32_t i = 0; i < n; i++) {
+            bool ready = !placed[i];
+            for (uint32_t k = 0; ready && k < run->steps[i].nbefore; k++)
+                ready = placed[run->steps[i].before[k]];
+            if (!ready)
+                continue;
+            placed[i] = moved = true;
+            run->order[done++] = i;
+        }
+    }
+    free(placed);
+    return done == n ? CUABI_SUCCESS : DR_ERROR(INVALID_VALUE);
+}
+
+static cu_result make_from(const dr_graph *g, struct dr_exec_run **out, dr_node **wrong)
+{
+    struct dr_exec_run *run = make_run(g->count);
+    *out = NULL;
+    if (!run)
+        return DR_ERROR(OUT_OF_MEMORY);
+    cu_result result = CUABI_SUCCESS;
+    for (uint32_t i = 0; i < g->count && !result; i++) {
+        result = fill_step(&run->steps[i], g->nodes[i], wrong);
+        if (result && wrong)
+            *wrong = g->nodes[i];
+    }
+    if (!result)
+        result = find_order(run);
+    if (result)
+        dr_exec_run_free(run);
+    else
+        *out = run;
+    return result;
+}
+
+/* A run of one's own, for changes: launches that wait keep the old one. */
+static cu_result own_run(struct dr_exec_run **place)
+{
+    struct dr_exec_run *from = *place, *run;
+    if (atomic_load(&from->users) == 1)
+        return CUABI_SUCCESS;
+    run = make_run(from->count);
+    if (!run)
+        return DR_ERROR(OUT_OF_MEMORY);
+    cu_result result = CUABI_SUCCESS;
+    memcpy(run->order, from->order, from->count * sizeof *run->order);
+    for (uint32_t i = 0; i < from->count && !result; i++) {
+        dr_step *to = &run->steps[i], *old = &from->steps[i];
+        *to = *old;
+        to->before = malloc((old->nbefore + 1) * sizeof *to->before);
+        if (to->before)
+            memcpy(to->before, old->before, old->nbefore * sizeof *to->before);
+        if (to->child)
+            atomic_fetch_add(&to->child->users, 1);
+        result = dr_work_clone(&old->work, &to->work);
+        if (result)
+            to->work.kind = DR_WORK_NONE;
+        else if (!to->before)
+            result = DR_ERROR(OUT_OF_MEMORY);
+    }
+    if (result) {
+        dr_exec_run_free(run);
+        return result;
+    }
+    dr_exec_run_free(from);
+    *place = run;
+    return CUABI_SUCCESS;
+}
+
+/* ------------------------------------------------------------ running */
+
+static cu_result run_step(dr_context *c, dr_stream *stream, const dr_step *s)
+{
+    if (s->disabled)
+        return CUABI_SUCCESS;
+    if (s->child)
+        return dr_exec_run(c, stream, s->child);
+    if (s->type == CUABI_CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
+        dr_event_stamp(s->event);
+        return CUABI_SUCCESS;
+    }
+    if (s->type == CUABI_CU_GRAPH_NODE_TYPE_WAIT_EVENT) {
+        dr_point point = dr_event_point(s->event);
+        if (point.stream != stream)        /* what is in this stream came before */
+            dr_point_wait(point);
+        return CUABI_SUCCESS;
+    }
+    return dr_work_run(s->context ? s->context : c, stream, &s->work);
+}
+
+cu_result dr_exec_run(dr_context *c, dr_stream *stream, struct dr_exec_run *run)
+{
+    cu_result result = CUABI_SUCCESS;
+    for (uint32_t i = 0; i < run->count && !result; i++)
+        result = run_step(c, stream, &run->steps[run->order[i]]);
+    return result;
+}
+
+/* Events that the run will record are not done until it is. */
+static void promise_events(const struct dr_exec_run *run, dr_point point)
+{
+    for (uint32_t i = 0; i < run->count; i++) {
+        if (run->steps[i].type == CUABI_CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+            dr_event_promise(run->steps[i].event, point);
+        if (run->steps[i].child)
+            promise_events(run->steps[i].child, point);
+    }
+}
+
+/* ------------------------------------------------------------ cuGraphInstantiate…, cuGraphLaunch */
+
+static cu_result instantiate(cu_exec *exec, cu_graph graph, uint64_t flags, dr_node **wrong)
+{
+    dr_graph *g = dr_object_of(graph, DR_GRAPH);
+    DR_NEED(exec);
+    DR_USE(c);
+    if (!g)
+        return DR_ERROR(INVALID_VALUE);
+    /* AUTO_FREE_ON_LAUNCH, UPLOAD and USE_NODE_PRIORITY change nothing here. */
+    if (flags & ~(uint64_t)(1 | 2 | 8))
+        return dr_fail(DR_ERROR(NOT_SUPPORTED), "graphs that kernels launch");
+    dr_exec *e = dr_object_new(DR_EXEC, sizeof *e);
+    if (!e)
+        return DR_ERROR(OUT_OF_MEMORY);
+    e->flags = flags;
+    cu_result result = make_from(g, &e->run, wrong);
+    if (result)
+        dr_object_free(e, DR_EXEC);
+    else
+        *exec = e;
+    return result;
+}
+
+cu_result impl_cuGraphInstantiateWithFlags(cu_exec *exec, cu_graph graph, uint64_t flags)
+{
+    return instantiate(exec, graph, flags, NULL);
+}
+
+cu_result impl_cuGraphInstantiate(cu_exec *exec, cu_graph graph, cu_node *error_node, char *log_buffer, size_t buffer_size)
+{
+    dr_node *wrong = NULL;
+    cu_result result = instantiate(exec, graph, 0, &wrong);
+    if (error_node)
+        *error_node = wrong;
+    if (log_buffer && buffer_size)
+        log_buffer[0] = '\0';
+    return result;
+}
+
+cu_result impl_cuGraphInstantiate_v2(cu_exec *exec, cu_graph graph, cu_node *error_node, char *log_buffer, size_t buffer_size)
+{
+    return impl_cuGraphInstantiate(exec, graph, error_node, log_buffer, buffer_size);
+}
+
+cu_result impl_cuGraphInstantiateWithParams(cu_exec *exec, cu_graph graph, cu_instantiate_params *instantiate_params)
+{
+    DR_NEED(instantiate_params);
+    dr_node *wrong = NULL;
+    cu_result result = instantiate(exec, graph, instantiate_params->flags, &wrong);
+    instantiate_params->error_node = wrong;
+    instantiate_params->result = result ? 1 : 0;       /* CUDA_GRAPH_INSTANTIATE_ERROR, _SUCCESS */
+    return result;
+}
+
+#define USE_EXEC(e, handle)                                                                                            \
+    dr_exec *e = dr_object_of(handle, DR_EXEC);                                                                        \
+    if (!e)                                                                                                            \
+    return dr_ready() ? dr_ready() : DR_ERROR(INVALID_VALUE)
+
+cu_result impl_cuGraphExecGetFlags(cu_exec exec, uint64_t *flags)
+{
+    DR_NEED(flags);
+    USE_EXEC(e, exec);
+    *flags = e->flags;
+    return CUABI_SUCCESS;
+}
+
+cu_result impl_cuGraphLaunch(cu_exec exec, cu_stream stream)
+{
+    DR_USE(c);
+    USE_EXEC(e, exec);
+    dr_stream *s;
+    cu_result result = dr_stream_of(c, stream, &s);
+    if (result)
+        return result;
+    if (dr_stream_captured(s))
+        return dr_fail(DR_ERROR(NOT_SUPPORTED), "launching a graph in a stream that is captured");
+    atomic_fetch_add(&e->run->users, 1);
+    dr_work work = {.kind = DR_WORK_EXEC, .of.run = e->run};
+    dr_point before = e->last;
+    result = dr_stream_submit(s, &work, &before, &e->last);
+    if (!result)
+        promise_events(e->run, e->last);
+    return result;
+}
+
+cu_result impl_cuGraphUpload(cu_exec exec, cu_stream stream)
+{
+    DR_USE(c);
+    USE_EXEC(e, exec);
+    dr_stream *s;
+    return dr_stream_of(c, stream, &s);
+}
+
+cu_result impl_cuGraphExecDestroy(cu_exec exec)
+{
+    USE_EXEC(e, exec);
+    dr_exec_run_free(e->run);
+    dr_object_free(e, DR_EXEC);
+    return CUABI_SUCCESS;
+}
+
+/* ------------------------------------------------------------ changing an exec */
+
+/* The step of a node, in a run that may be changed. */
+static cu_result step_of(dr_exec *e, cu_node node, int32_t type, dr_step **out)
+{
+    cu_result result = own_run(&e->run);
+    *out = NULL;
+    for (uint32_t i = 0; i < e->run->count && !result; i++)
+        if (e->run->steps[i].node == node && (type < 0 || e->run->steps[i].type == type))
+            *out = &e->run->steps[i];
+    return result ? result : *out ? CUABI_SUCCESS : DR_ERROR(INVALID_VALUE);
+}
+
+/* A node that is never in a graph carries the new contents. */
+typedef cu_result (*change_fn)(dr_node *scratch, const void *params, dr_context *context);
+
+static cu_result change(cu_exec exec, cu_node node, int32_t type, change_fn set, const void *params, cu_context context)
+{
+    DR_NEED(params);
+    USE_EXEC(e, exec);
+    dr_step *s;
+    cu_result result = step_of(e, node, type, &s);
+    if (result)
+        return result;
+    dr_node scratch = {.type = s->type, .context = s->context};
+    if (s->work.kind == DR_WORK_LAUNCH)
+        scratch.work = (dr_work){.kind = DR_WORK_LAUNCH, .of.launch = {.function = s->work.of.launch.function,
+                                                                        .cooperative = s->work.of.launch.cooperative}};
+    dr_context *other = dr_object_of(context, DR_CONTEXT);
+    result = set(&scratch, params, other ? other : s->context);
+    if (!result) {
+        dr_work_free(&s->work);
+        s->work = scratch.work;
+        s->context = scratch.context;
+        if (s->event)
+            s->event = scratch.of.event;
+        scratch.work = (dr_work){0};
+    }
+    free(scratch.params);
+    dr_work_free(&scratch.work);
+    return result;
+}
+
+static cu_result set_kernel_v1(dr_node *n, const void *params, dr_context *context)
+{
+    (void)context;
+    return dr_node_set_kernel(n, params, true);
+}
+
+static cu_result set_kernel(dr_node *n, const void *params, dr_context *context)
+{
+    (void)context;
+    return dr_node_set_kernel(n, params, false);
+}
+
+static cu_result set_copy(dr_node *n, const void *params, dr_context *context)
+{
+    return dr_node_set_copy(n, params, context);
+}
+
+static cu_result set_set(dr_node *n, const void *params, dr_context *context)
+{
+    return dr_node_set_set(n, params, context);
+}
+
+static cu_result set_host(dr_node *n, const void *params, dr_context *context)
+{
+    (void)context;
+    return dr_node_set_host(n, params);
+}
+
+static cu_result set_event(dr_node *n, const void *params, dr_context *context)
+{
+    (void)context;
+    n->of.event = dr_object_of(params, DR_EVENT);
+    return n->of.event ? CUABI_SUCCESS : DR_ERROR(INVALID_HANDLE);
+}
+
+cu_result impl_cuGraphExecKernelNodeSetParams(cu_exec exec, cu_node node, const cu_kernel_node *node_params)
+{
+    return change(exec, node, CUABI_CU_GRAPH_NODE_TYPE_KERNEL, set_kernel_v1, node_params, NULL);
+}
+
+cu_result impl_cuGraphExecKernelNodeSetParams_v2(cu_exec exec, cu_node node, const cu_kernel_node *node_params)
+{
+    return change(exec, node, CUABI_CU_GRAPH_NODE_TYPE_KERNEL, set_kernel, node_params, NULL);
+}
+
+cu_result impl_cuGraphExecMemcpyNodeSetParams(cu_exec exec, cu_node node, const cu_memcpy3d *copy_params, cu_context context)
+{
+    return change(exec, node, CUABI_CU_GRAPH_NODE_TYPE_MEMCPY, set_copy, copy_params, context);
+}
+
+cu_result impl_cuGraphExecMemsetNodeSetParams(cu_exec exec, cu_node node, const cu_memset_node *memset_params, cu_context context)
+{
+    return change(exec, node, CUABI_CU_GRAPH_NODE_TYPE_MEMSET, set_set, memset_params, context);
+}
+
+cu_result impl_cuGraphExecHostNodeSetParams(cu_exec exec, cu_node node, const cu_host_node *node_params)
+{
+    return change(exec, node, CUABI_CU_GRAPH_NODE_TYPE_HOST, set_host, node_params, NULL);
+}
+
+cu_result impl_cuGraphExecEventRecordNodeSetEvent(cu_exec exec, cu_node node, cu_event event)
+{
+    return change(exec, node, CUABI_CU_GRAPH_NODE_TYPE_EVENT_RECORD, set_event, event, NULL);
+}
+
+cu_result impl_cuGraphExecEventWaitNodeSetEvent(cu_exec exec, cu_node node, cu_event event)
+{
+    return change(exec, node, CUABI_CU_GRAPH_NODE_TYPE_WAIT_EVENT, set_event, event, NULL);
+}
+
+/* Same nodes, same kinds, same edges: what an update may not change. */
+static bool same_shape(const struct dr_exec_run *a, const struct dr_exec_run *b, int32_t *result)
+{
+    *result = CUABI_CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    if (a->count != b->count)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        const dr_step *s = &a->steps[i], *t = &b->steps[i];
+        if (s->type != t->type) {
+            *result = CUABI_CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
+            return false;
+        }
+        if (s->nbefore != t->nbefore || memcmp(s->before, t->before, s->nbefore * sizeof *s->before) != 0 ||
+            (s->child && !same_shape(s->child, t->child, result)))
+            return false;
+    }
+    *result = CUABI_CU_GRAPH_EXEC_UPDATE_SUCCESS;
+    return true;
+}
+
+cu_result impl_cuGraphExecChildGraphNodeSetParams(cu_exec exec, cu_node node, cu_graph child_graph)
+{
+    USE_EXEC(e, exec);
+    dr_graph *g = dr_object_of(child_graph, DR_GRAPH);
+    dr_step *s;
+    struct dr_exec_run *run;
+    int32_t what;
+    DR_NEED(g);
+    cu_result result = step_of(e, node, CUABI_CU_GRAPH_NODE_TYPE_GRAPH, &s);
+    if (!result)
+        result = make_from(g, &run, NULL);
+    if (result)
+        return result;
+    if (!same_shape(s->child, run, &what)) {
+        dr_exec_run_free(run);
+        return DR_ERROR(INVALID_VALUE);
+    }
+    dr_exec_run_free(s->child);
+    s->child = run;
+    return CUABI_SUCCESS;
+}
+
+cu_result impl_cuGraphExecNodeSetParams(cu_exec exec, cu_node node, cu_node_params *node_params)
+{
+    DR_NEED(node_params);
+    switch (node_params->type) {
+    case CUABI_CU_GRAPH_NODE_TYPE_KERNEL: return impl_cuGraphExecKernelNodeSetParams_v2(exec, node, &node_params->of.kernel);
+    case CUABI_CU_GRAPH_NODE_TYPE_MEMCPY:
+        return impl_cuGraphExecMemcpyNodeSetParams(exec, node, &node_params->of.copy.copy, node_params->of.copy.context);
+    case CUABI_CU_GRAPH_NODE_TYPE_MEMSET:
+        return impl_cuGraphExecMemsetNodeSetParams(exec, node, &node_params->of.set, node_params->of.set.context);
+    case CUABI_CU_GRAPH_NODE_TYPE_HOST: return impl_cuGraphExecHostNodeSetParams(exec, node, &node_params->of.host);
+    case CUABI_CU_GRAPH_NODE_TYPE_GRAPH: return impl_cuGraphExecChildGraphNodeSetParams(exec, node, node_params->of.child.graph);
+    case CUABI_CU_GRAPH_NODE_TYPE_EVENT_RECORD: return impl_cuGraphExecEventRecordNodeSetEvent(exec, node, node_params->of.event);
+    case CUABI_CU_GRAPH_NODE_TYPE_WAIT_EVENT: return impl_cuGraphExecEventWaitNodeSetEvent(exec, node, node_params->of.event);
+    }
+    return DR_ERROR(NOT_SUPPORTED);
+}
+
+cu_result impl_cuGraphNodeSetEnabled(cu_exec exec, cu_node node, uint32_t is_enabled)
+{
+    USE_EXEC(e, exec);
+    dr_step *s;
+    cu_result result = step_of(e, node, -1, &s);
+    if (result)
+        return result;
+    if (s->type != CUABI_CU_GRAPH_NODE_TYPE_KERNEL && s->type != CUABI_CU_GRAPH_NODE_TYPE_MEMCPY && s->type != CUABI_CU_GRAPH_NODE_TYPE_MEMSET)
+        return DR_ERROR(INVALID_VALUE);
+    s->disabled = !is_enabled;
+    return CUABI_SUCCESS;
+}
+
+cu_result impl_cuGraphNodeGetEnabled(cu_exec exec, cu_node node, uint32_t *is_enabled)
+{
+    DR_NEED(is_enabled);
+    USE_EXEC(e, exec);
+    dr_step *s;
+    cu_result result = step_of(e, node, -1, &s);
+    if (!result)
+        *is_enabled = !s->disabled;
+    return result;
+}
+
+cu_result impl_cuGraphExecUpdate_v2(cu_exec exec, cu_graph graph, cu_update_info *result_info)
+{
+    USE_EXEC(e, exec);
+    dr_graph *g = dr_object_of(graph, DR_GRAPH);
+    struct dr_exec_run *run;
+    cu_update_info info = {0};
+    DR_NEED(g);
+    cu_result result = make_from(g, &run, NULL);
+    if (result)
+        return result;
+    if (same_shape(e->run, run, &info.result)) {
+        /* Programs go on naming nodes by the graph that the exec was made from. */
+        for (uint32_t i = 0; i < run->count; i++) {
+            run->steps[i].node = e->run->steps[i].node;
+            run->steps[i].disabled = e->run->steps[i].disabled;
+        }
+        dr_exec_run_free(e->run);
+        e->run = run;
+    } else {
+        dr_exec_run_free(run);
+        result = DR_ERROR(GRAPH_EXEC_UPDATE_FAILURE);
+    }
+    if (result_info)
+        *result_info = info;
+    return result;
+}
+
+cu_result impl_cuGraphExecUpdate(cu_exec exec, cu_graph graph, cu_node *error_node_out, int32_t *update_result_out)
+{
+    cu_update_info info = {0};
+    cu_result result = impl_cuGraphExecUpdate_v2(exec, graph, &info);
+    if (error_node_out)
+        *error_node_out = info.error_node;
+    if (update_result_out)
+        *update_result_out = info.result;
+    return result;
+}
