@@ -23,6 +23,7 @@ typedef struct command {
 } command;
 
 extern const command command_conform;   /* in builds with MPFR: PTXBRIDGE_CONFORM */
+extern const command command_exec;      /* on Linux: PTXBRIDGE_EXEC */
 extern const command command_run, command_record, command_compare, command_translate, command_inspect, command_devices,
     command_cache;
 

@@ -5,6 +5,9 @@
 
 static const command *const commands[] = {&command_run,       &command_record,  &command_compare, &command_translate,
                                           &command_inspect, &command_devices, &command_cache,
+#if PTXBRIDGE_EXEC
+                                          &command_exec,
+#endif
 #if PTXBRIDGE_CONFORM
                                           &command_conform,
 #endif
