@@ -36,6 +36,8 @@ int graver(int a, int b);
 int usage_error(const command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* What getopt_long's '?' and ':' mean. */
 int option_error(const command *c, int result, char **argv);
+/* The option that getopt_long gave as `value` cannot be optarg. */
+int value_error(const command *c, const struct option *options, int value);
 int print_usage(const command *c);
 
 /* Whether a device has matrix cores that --mma fast could use; NULL is the CPU. */

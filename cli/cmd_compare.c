@@ -328,7 +328,7 @@ static bool take_option(arguments *a, int c)
         a->tracing.memory = number << 20;
         return true;
     case OPT_TIMEOUT:
-        a->has_timeout = true;
+        a->has_timeout = a->tracing.has_timeout = true;
         if (!parse_number(optarg, UINT32_MAX, &number))
             return false;
         a->tracing.timeout_ms = a->timeout_ms = (uint32_t)number;
@@ -386,7 +386,7 @@ static int run_compare(pxb_context *ctx, int argc, char **argv)
         if (c == '?' || c == ':')
             return option_error(&command_compare, c, argv);
         if (!take_option(&a, c))
-            return usage_error(&command_compare, "an option cannot be \"%s\"", optarg ? optarg : "");
+            return value_error(&command_compare, options, c);
     }
     if (optind == argc)
         return usage_error(&command_compare, "a case file is expected");
@@ -417,7 +417,7 @@ const command command_compare = {
     "  --tolerance T       bits (the default): equal bits; case: what each case allows its outputs; a number: of ulp\n"
     "  --trace             name the first PTX instruction whose result differs, with operands and cause\n"
     "  --trace-blocks F[,N]   only N blocks (1) from linear number F on\n"
-    "  --trace-memory MIB  memory for records (512)\n"
+    "  --trace-memory MIB  memory for records (512; at most 2048 are used)\n"
     "  --json              print the comparison as JSON (docs/compare.schema.json)\n"
     "  --html FILE         write one HTML file with tables and plots\n"
     "  --check             test each access against exact allocation bounds\n"

@@ -192,7 +192,7 @@ static int run_record(pxb_context *ctx, int argc, char **argv)
         if (c == '?' || c == ':')
             return option_error(&command_record, c, argv);
         if (!take_option(&a, c))
-            return usage_error(&command_record, "an option cannot be \"%s\"", optarg ? optarg : "");
+            return value_error(&command_record, options, c);
     }
     if (a.options.mma_fast && !has_matrix_cores(a.options.device))
         return usage_error(&command_record, "--mma fast is of AMD devices; \"%s\" has no matrix cores",

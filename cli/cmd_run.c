@@ -248,11 +248,7 @@ static int run_run(pxb_context *ctx, int argc, char **argv)
             status = option_error(&command_run, c, argv);
             done = true;
         } else if (!take_option(&a, c)) {
-            const char *name = "";
-            for (int i = 0; options[i].name; i++)
-                if (options[i].val == c)
-                    name = options[i].name;
-            status = usage_error(&command_run, "--%s cannot be \"%s\"", name, optarg);
+            status = value_error(&command_run, options, c);
             done = true;
         }
     }

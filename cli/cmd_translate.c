@@ -50,6 +50,8 @@ static int translate(pxb_context *ctx, const char *path, const arguments *a)
         if (f.is_entry && f.status != PXB_OK)
             fprintf(stderr, "%s:%u: warning: entry \"%s\" is left out: %s\n", path, f.line, f.name,
                     pxb_status_name(f.status));
+    if (blob.left_out)
+        fprintf(stderr, "%s", blob.left_out);
     char notes[4096];
     if (a->options.mma_fast && pxb_translate_mma_notes(module, a->options.target, notes, sizeof notes) == PXB_OK)
         fputs(notes, stderr);

@@ -49,6 +49,15 @@ int option_error(const command *c, int result, char **argv)
                          : usage_error(c, "there is no option \"%s\"", text);
 }
 
+int value_error(const command *c, const struct option *options, int value)
+{
+    const char *name = "";
+    for (int i = 0; options[i].name; i++)
+        if (options[i].val == value)
+            name = options[i].name;
+    return usage_error(c, "--%s cannot be \"%s\"", name, optarg ? optarg : "");
+}
+
 bool has_matrix_cores(const char *device)
 {
     return device && (strncmp(device, "sim", 3) == 0 || strncmp(device, "hip", 3) == 0);

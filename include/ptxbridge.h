@@ -371,6 +371,7 @@ typedef struct pxb_blob {
     void *data;
     size_t bytes;
     bool from_cache;         /**< found in the disk cache */
+    char *left_out;          /**< a line for each entry that could not be translated, when all were asked for; NULL: none */
 } pxb_blob;
 
 /** How to translate. Start from PXB_TRANSLATE_OPTIONS_INIT. */
@@ -386,7 +387,8 @@ typedef struct pxb_translate_options {
 
 #define PXB_TRANSLATE_OPTIONS_INIT {sizeof(pxb_translate_options), 0, 0, PXB_EMIT_OBJECT, PXB_MMA_ADA, false, false}
 
-/** Translates for an AMD GPU. The same input gives the same bytes. Results are kept in the disk cache.
+/** Translates for an AMD GPU. The same input gives the same bytes. Results are kept in the disk cache. When all entries are asked for,
+ *  those that cannot be translated are left out and named in the blob; when none is left, that is an error.
  *  @return PXB_UNSUPPORTED with instruction and line, also without a translator in this build or for an unknown target. */
 PXB_API pxb_status pxb_translate(pxb_module *module, const pxb_translate_options *options, pxb_blob *out);
 /** Which way each kind of mma of a module goes on a target under mma_fast: lines "meaning: instruction" or "meaning: exact".

@@ -258,6 +258,10 @@ void ptx_module_free(ptx_module *module);
 const ptx_function *ptx_find_function(const ptx_module *module, const char *name);
 const ptx_variable *ptx_find_variable(const ptx_module *module, const char *name);
 
+/* Bytes of the static .shared variables that an entry uses: its own, and those of what it calls or takes the address of. *reaches:
+ * whether `other` is among that. */
+uint64_t ptx_shared_of(const ptx_module *module, const ptx_function *entry, const ptx_function *other, bool *reaches);
+
 /* "file:line:column: error: message", the source line and a caret, as compilers print it.
  * Returns the length that was or would be written, as snprintf does. */
 size_t ptx_format_diagnostic(const ptx_module *module, const ptx_diagnostic *d, char *buffer, size_t size);

@@ -15,7 +15,8 @@
 #include "runtime/trace_walk.h"
 
 enum { LEAST_WORDS = 4096 };       /* of a thread's part, as long as there are blocks to leave for later */
-static const uint64_t default_memory = (uint64_t)512 << 20, most_begin = INT32_MAX;
+/* AMD devices address a side's records with 31 bits, half of which are for what goes beyond the parts. */
+static const uint64_t default_memory = (uint64_t)512 << 20, most_memory = (uint64_t)2 << 30, most_begin = INT32_MAX;
 
 struct rt_trace_keep {
     rt_pool pool;
@@ -377,6 +378,8 @@ static candidate first_race(const search *s, uint32_t parts)
 
 static void progress(const search *s, uint64_t done, uint64_t of)
 {
+    for (; of > UINT32_MAX; of /= 2)
+        done /= 2;
     if (s->options->progress)
         s->options->progress(s->options->progress_user, "trace: block", (uint32_t)done, (uint32_t)of);
 }
@@ -389,7 +392,7 @@ static pxb_status search_chunk(search *s, uint64_t first, uint32_t nblocks, uint
     if (!s->threads)
         return rt_no_memory(s->ctx);
     for (uint64_t begin = 0; !status && !whole && s->out->kind == RT_FOUND_NOTHING;) {
-        progress(s, first, s->nblocks);
+        progress(s, first - s->options->first_block, s->nblocks);
         status = run_window(s, first, nblocks, begin, capacity);
         if (status)
             break;
@@ -478,7 +481,7 @@ static void measure_distances(search *s)
 /* Recording takes its time: a launch may take 32 times what the case allows. */
 static uint32_t timeout_of(const search *s)
 {
-    if (s->options->timeout_ms)
+    if (s->options->has_timeout)
         return s->options->timeout_ms;
     return s->file->timeout_ms > UINT32_MAX / 32 ? UINT32_MAX : s->file->timeout_ms * 32;
 }
@@ -508,6 +511,8 @@ pxb_status rt_trace_case(pxb_context *ctx, const case_file *file, const rt_trace
     out->note = "";
     if (o.memory == 0)
         o.memory = default_memory;
+    else if (o.memory > most_memory)
+        o.memory = most_memory;
     pxb_status status = open_sides(&s, sides);
     if (!status) {
         s.module = case_session_module(s.keep->sessions[0]);

@@ -89,9 +89,10 @@ typedef struct rt_trace_side {
 } rt_trace_side;
 
 typedef struct rt_trace_options {
-    uint64_t memory;               /* bytes for both sides' records; 0 = 512 MiB */
+    uint64_t memory;               /* bytes for both sides' records, up to 2 GiB; 0 = 512 MiB */
     uint64_t first_block, nblocks; /* of each launch; nblocks 0 = all */
-    uint32_t timeout_ms;
+    bool has_timeout;              /* otherwise the case's, times 32 */
+    uint32_t timeout_ms;           /* 0 = none */
     void (*progress)(void *user, const char *phase, uint32_t done, uint32_t of);
     void *progress_user;
 } rt_trace_options;

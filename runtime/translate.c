@@ -17,6 +17,7 @@ void pxb_blob_free(pxb_blob *blob)
     if (!blob)
         return;
     free(blob->data);
+    free(blob->left_out);
     memset(blob, 0, sizeof *blob);
 }
 
@@ -171,6 +172,49 @@ static pxb_status check_options(pxb_module *module, const pxb_translate_options 
     return PXB_OK;
 }
 
+/* Leaves out the entries that need a function which cannot be translated; gives how many are left, and adds them to the text. */
+static uint32_t leave_out(const ptx_module *m, const ptx_function *failed, const char *why, uint8_t *left_out, char **text)
+{
+    uint32_t rest = 0;
+    for (uint32_t i = 0; i < m->nfunctions; i++) {
+        const ptx_function *f = m->functions[i];
+        bool reaches;
+        if (!f->is_entry || f->broken || f->is_declaration || left_out[i])
+            continue;
+        ptx_shared_of(m, f, failed, &reaches);
+        left_out[i] = reaches;
+        rest += !reaches;
+        char *longer = NULL;
+        if (reaches && asprintf(&longer, "%s%s:%u: entry \"%s\" is left out: %s\n", *text ? *text : "", m->file ? m->file : "", f->at.line, f->name, why) > 0) {
+            free(*text);
+            *text = longer;
+        }
+    }
+    return rest;
+}
+
+static pxb_status translate_all(pxb_module *module, xl_options *o, pxb_blob *out)
+{
+    const ptx_module *m = module->ptx;
+    const ptx_function *failed;
+    uint8_t *left_out = NULL;
+    char *text = NULL;
+    pxb_status status;
+    while ((status = rt_translate(module->context, m, o, out, &failed)) && failed) {
+        left_out = left_out ? left_out : calloc((size_t)m->nfunctions + 1, 1);
+        size_t before = text ? strlen(text) : 0;
+        if (!left_out || !leave_out(m, failed, pxb_last_error(module->context)->reason, left_out, &text) || strlen(text ? text : "") == before)
+            break;
+        o->left_out = left_out;
+    }
+    free(left_out);
+    if (status)
+        free(text);
+    else
+        out->left_out = text;
+    return status;
+}
+
 pxb_status pxb_translate(pxb_module *module, const pxb_translate_options *options, pxb_blob *out)
 {
     static const xl_emit emits[] = {XL_EMIT_LLVM, XL_EMIT_ASM, XL_EMIT_OBJECT, XL_EMIT_HSACO};
@@ -184,7 +228,7 @@ pxb_status pxb_translate(pxb_module *module, const pxb_translate_options *option
                     .mma_model = options->mma_model,
                     .unoptimised = options->unoptimised,
                     .mma_fast = options->mma_fast};
-    return rt_translate(module->context, module->ptx, &o, out, NULL);
+    return o.entry ? rt_translate(module->context, module->ptx, &o, out, NULL) : translate_all(module, &o, out);
 }
 
 pxb_status pxb_translate_mma_notes(pxb_module *module, const char *target, char *text, size_t size)

@@ -335,6 +335,40 @@ class Cli(unittest.TestCase):
         self.run_command("cache", "verify")
         self.assertIn("3 entries removed", self.run_command("cache", "clear").stdout)
 
+    def test_translate_leaves_out_what_does_not_fit(self):
+        if not self.run_command("translate", "--targets").stdout.split():
+            self.skipTest("this build has no translator")
+        with open(self.path("lds.ptx"), "w") as f:
+            f.write(""".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry fits() { ret; }
+.visible .entry big(.param .u64 out)
+{
+    .reg .b32 %r, %s;
+    .reg .b64 %a;
+    .shared .align 4 .b8 s[200000];
+    ld.param.u64 %a, [out];
+    ld.global.u32 %r, [%a];
+    mov.u32 %s, s;
+    add.u32 %s, %s, %r;
+    st.shared.u32 [%s], %r;
+    ret;
+}
+""")
+        translate = ["translate", self.path("lds.ptx"), "--target", "gfx1100", "--emit", "asm"]
+        done = self.run_command(*translate)
+        self.assertIn('lds.ptx:5: entry "big" is left out', done.stderr)
+        self.assertIn("local memory (200000) exceeds limit", done.stderr)
+        self.assertIn("fits:", done.stdout)
+        self.assertNotIn("big:", done.stdout)
+        self.assertIn("lds.ptx:5:", self.run_command(*translate, "--entry", "big", status=2).stderr)
+
+    def test_a_wrong_value_names_its_option(self):
+        for command in (["run", self.path("k.json")], ["record", self.path("k.json"), "-o", self.path("r.npz")],
+                        ["compare", self.path("k.json"), "--devices", "cpu,cpu"]):
+            self.assertIn('--timeout-ms cannot be "soon"', self.run_command(*command, "--timeout-ms", "soon", status=2).stderr)
+
     # ------------------------------------------------------------ conform, record
 
     def test_conform_state_is_of_one_run(self):

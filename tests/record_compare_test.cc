@@ -527,6 +527,22 @@ TEST_F(Compare, TraceCoversTheBlocksThatAreAskedFor)
     EXPECT_EQ(t.f->threads, 40u);
 }
 
+// More memory than 32 bits count parts of, and blocks from the second on.
+TEST_F(Compare, TraceOptionsAtTheirEnds)
+{
+    rt_trace_options o = {};
+    std::vector<std::pair<uint32_t, uint32_t>> progress;
+    o.memory = UINT64_MAX;
+    o.first_block = 1;
+    o.progress = [](void *user, const char *, uint32_t done, uint32_t of) { static_cast<decltype(progress) *>(user)->push_back({done, of}); };
+    o.progress_user = &progress;
+    Trace t(ctx, open(path("k.json")), "cpu", "cpu", PXB_MMA_ADA, PXB_MMA_ADA, o);
+    ASSERT_EQ(t.status, PXB_OK) << error();
+    EXPECT_EQ(t.f->blocks, 2u);
+    ASSERT_FALSE(progress.empty());
+    EXPECT_EQ(progress[0], std::make_pair(0u, 2u));
+}
+
 #if PTXBRIDGE_LLVM
 
 class Planted : public Compare, public ::testing::WithParamInterface<const char *>

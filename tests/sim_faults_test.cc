@@ -487,4 +487,55 @@ TEST_P(SimFaults, TheFaultIsOfTheLoadThatStrays)
     EXPECT_EQ(last()->line, line_of("0x100000")) << message();
 }
 
+// ------------------------------------------------------------ shared memory
+
+// What %total_smem_size counts is this kernel's, wherever the instruction stands.
+TEST_P(SimFaults, SharedSizeIsOfTheKernelAlone)
+{
+    ASSERT_EQ(load(R"(.shared .align 4 .b8 module_wide[40];
+.shared .align 4 .b8 others[400];
+.func (.reg .b32 %size) asks()
+{
+    .shared .align 4 .b8 of_function[100];
+    mov.u32 %size, %total_smem_size;
+    ret;
+}
+.visible .entry one(.param .u64 out)
+{
+    .reg .b64 %a;
+    .reg .b32 %r;
+    .shared .align 4 .b8 own[6];
+    ld.param.u64 %a, [out];
+    mov.u32 %r, module_wide;
+    mov.u32 %r, %total_smem_size;
+    st.global.u32 [%a], %r;
+    ret;
+}
+.visible .entry through_function(.param .u64 out)
+{
+    .reg .b64 %a;
+    .reg .b32 %r;
+    .shared .align 4 .b8 own[16];
+    ld.param.u64 %a, [out];
+    call (%r), asks, ();
+    st.global.u32 [%a], %r;
+    ret;
+}
+.visible .entry through_function_too(.param .u64 out)
+{
+    .reg .b64 %a;
+    .reg .b32 %r;
+    ld.param.u64 %a, [out];
+    call (%r), asks, ();
+    st.global.u32 [%a], %r;
+    ret;
+}
+)"), PXB_OK) << message();
+    const struct { const char *kernel; uint32_t bytes; } cases[] = {{"one", 46}, {"through_function", 116}, {"through_function_too", 100}};
+    for (auto &c : cases) {
+        ASSERT_EQ(run(c.kernel, 1), PXB_OK) << message();
+        EXPECT_EQ(word(0), c.bytes) << c.kernel;
+    }
+}
+
 } // namespace

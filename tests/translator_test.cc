@@ -253,8 +253,10 @@ TEST(Translator, WithoutALinkerItSaysSo)
         EXPECT_NE(std::string(none.r.message).find("ld.lld"), std::string::npos) << none.r.message;
         EXPECT_NE(std::string(none.r.message).find("libamd_comgr"), std::string::npos) << none.r.message;
     }
+    if (!none.ok) { EXPECT_NE(std::string(none.r.message).find("PTXBRIDGE_LLD"), std::string::npos) << none.r.message; }
     ASSERT_FALSE(fails.ok);
-    EXPECT_NE(std::string(fails.r.message).find("/bin/false failed"), std::string::npos) << fails.r.message;
+    EXPECT_NE(std::string(fails.r.message).find("PTXBRIDGE_LLD"), std::string::npos) << fails.r.message;
+    EXPECT_NE(std::string(fails.r.message).find("/bin/false (named by PTXBRIDGE_LLD) failed"), std::string::npos) << fails.r.message;
 }
 
 // A device's form of code: addresses of variables come from a table, and no variable is a symbol.

@@ -122,6 +122,20 @@ static void write_ir(xl_emitter *x)
     LLVMDisposeMessage(text);
 }
 
+/* What LLVM says of one function ("local memory (200000) exceeds limit (65536) in function 'big'") is about that function alone. */
+static _Noreturn void fail_diagnostic(xl_emitter *x)
+{
+    static const char in[] = "in function '";
+    const char *at = strstr(x->diagnostic, in), *name = at ? at + sizeof in - 1 : NULL, *end = name ? strchr(name, '\'') : NULL;
+    for (uint32_t i = 0; end && i < x->module->nfunctions; i++) {
+        const ptx_function *f = x->module->functions[i];
+        if (strlen(f->name) == (size_t)(end - name) && !memcmp(f->name, name, (size_t)(end - name))) x->ptx = f;
+    }
+    /* LLVM's own place is that of the function, or none. */
+    const char *text = strstr(x->diagnostic, ": ");
+    xl_fail(x, PTX_REASON_LIMIT, "LLVM: %s", x->ptx && text ? text + 2 : x->diagnostic);
+}
+
 void xl_generate(xl_emitter *x)
 {
     LLVMTargetMachineRef machine = x->machine;
@@ -136,6 +150,6 @@ void xl_generate(xl_emitter *x)
     }
     x->result->codegen_ms = now_ms() - start;
     if (error) xl_fail(x, PTX_REASON_UNSUPPORTED, "LLVM's passes: %s", error);
-    if (x->diagnostic[0]) xl_fail(x, PTX_REASON_UNSUPPORTED, "LLVM: %s", x->diagnostic);
+    if (x->diagnostic[0]) fail_diagnostic(x);
     if (!x->result->data) xl_fail(x, PTX_REASON_MEMORY, "out of memory");
 }

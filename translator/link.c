@@ -106,6 +106,12 @@ static unsigned linkers(char names[NAMES][NAME_SIZE])
     return n;
 }
 
+static const char *named_by(void)
+{
+    const char *chosen = getenv("PTXBRIDGE_LLD");
+    return chosen && *chosen ? " (named by PTXBRIDGE_LLD)" : "";
+}
+
 /* Starts one linker with its messages going to a file; -1 with errno ENOENT when it is not there. */
 static int run_linker(const char *name, char *const in, char *const out, const char *log)
 {
@@ -169,7 +175,7 @@ static bool try_linker(const job *j, files *f, const char *name, bool *worked)
     int code = run_linker(name, f->in, f->out, f->log);
     if (code < 0) {
         if (errno == ENOENT || errno == EACCES || errno == ENOTDIR) return false;
-        *worked = fail(j, "%s cannot be started: %s", name, strerror(errno));
+        *worked = fail(j, "%s%s cannot be started: %s", name, named_by(), strerror(errno));
         return true;
     }
     if (code == 0 && read_all(f->out, j->out, j->out_size)) {
@@ -177,14 +183,14 @@ static bool try_linker(const job *j, files *f, const char *name, bool *worked)
         if (*worked) return true;
         free(*j->out);
         *j->out = NULL;
-        *worked = fail(j, "what %s wrote is no code object", name);
+        *worked = fail(j, "what %s%s wrote is no code object", name, named_by());
         return true;
     }
     char *log = NULL;
     size_t size = 0;
     read_all(f->log, &log, &size);
     while (log && size && log[size - 1] == '\n') log[--size] = 0;
-    *worked = fail(j, "%s failed: %s", name, log && *log ? log : "it gave no output");
+    *worked = fail(j, "%s%s failed: %s", name, named_by(), log && *log ? log : "it gave no output");
     free(log);
     return true;
 }
@@ -313,6 +319,7 @@ bool xl_link(const char *target, const char *object, size_t size, char **out, si
     job j = {target, object, size, out, out_size, message, message_size};
     bool worked = false;
     if (by_linker(&j, &worked) || by_comgr(&j, &worked)) return worked;
+    if (*named_by()) return fail(&j, "PTXBRIDGE_LLD names the linker \"%.200s\", which cannot be started; and there is no libamd_comgr", getenv("PTXBRIDGE_LLD"));
     return fail(&j, "a code object needs ld.lld (of LLVM " TEXT(LLVM_VERSION_MAJOR) " or ROCm) or libamd_comgr, and neither was found; "
                     "PTXBRIDGE_LLD may name the linker");
 }

@@ -125,6 +125,31 @@ static LLVMValueRef dynamic_shared_size(xl_emitter *x)
     return hidden(x, 120, 32);
 }
 
+/* A function that several kernels reach must mean the same number in all of them. */
+static uint32_t static_shared_size(xl_emitter *x)
+{
+    uint64_t found = 0;
+    bool any = false;
+    for (uint32_t i = 0; i < x->module->nfunctions; i++) {
+        const ptx_function *entry = x->module->functions[i];
+        bool reaches;
+        if (!entry->is_entry || !x->functions[i].value) continue;
+        uint64_t bytes = ptx_shared_of(x->module, entry, x->ptx, &reaches);
+        if (reaches && any && bytes != found) xl_fail(x, PTX_REASON_UNSUPPORTED, "kernels with different amounts of shared memory share this function");
+        found = reaches ? bytes : found;
+        any = any || reaches;
+    }
+    return (uint32_t)found;
+}
+
+/* Dynamic shared memory begins at a multiple of 16. */
+static LLVMValueRef total_shared_size(xl_emitter *x)
+{
+    uint32_t bytes = static_shared_size(x);
+    LLVMValueRef v_dynamic = dynamic_shared_size(x), v_some = l_icmp(x, LLVMIntNE, v_dynamic, l_i32(x, 0));
+    return l_add(x, v_dynamic, LLVMBuildSelect(x->b, v_some, l_i32(x, (bytes + 15) & ~15u), l_i32(x, bytes), ""));
+}
+
 /* PTX numbers a block's warps by the linear thread number (x fastest), 32 to a warp. */
 static LLVMValueRef warp_id(xl_emitter *x)
 {
@@ -179,7 +204,7 @@ LLVMValueRef xl_special(xl_emitter *x, ptx_special special, unsigned bits)
     case PTX_SR_CLOCK: case PTX_SR_CLOCK_HI: case PTX_SR_CLOCK64:
     case PTX_SR_GLOBALTIMER: case PTX_SR_GLOBALTIMER_LO: case PTX_SR_GLOBALTIMER_HI: v = clock_bits(x, special); break;
     case PTX_SR_DYNAMIC_SMEM_SIZE: v = dynamic_shared_size(x); break;
-    case PTX_SR_TOTAL_SMEM_SIZE: case PTX_SR_AGGR_SMEM_SIZE: v = l_add(x, dynamic_shared_size(x), l_i32(x, (uint32_t)x->module->shared_size)); break;
+    case PTX_SR_TOTAL_SMEM_SIZE: case PTX_SR_AGGR_SMEM_SIZE: v = total_shared_size(x); break;
     /* A launch without clusters is a grid of clusters of one block (PTX ISA, "%clusterid"). */
     case PTX_SR_CLUSTERID_X: case PTX_SR_CLUSTERID_Y: case PTX_SR_CLUSTERID_Z: v = block_id(x, special - PTX_SR_CLUSTERID_X); break;
     case PTX_SR_NCLUSTERID_X: case PTX_SR_NCLUSTERID_Y: case PTX_SR_NCLUSTERID_Z: v = hidden(x, 4 * (special - PTX_SR_NCLUSTERID_X), 32); break;

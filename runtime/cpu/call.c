@@ -49,7 +49,7 @@ static uint64_t special_value(const cpu_warp *w, uint32_t sr, uint32_t lane)
     case PTX_SR_LANEMASK_LE: return (2u << lane) - 1;
     case PTX_SR_LANEMASK_GE: return (uint32_t)-(1u << lane);
     case PTX_SR_LANEMASK_GT: return lane == 31 ? 0 : (uint32_t)-(2u << lane);
-    case PTX_SR_TOTAL_SMEM_SIZE: case PTX_SR_AGGR_SMEM_SIZE: return job->shared_bytes;
+    case PTX_SR_TOTAL_SMEM_SIZE: case PTX_SR_AGGR_SMEM_SIZE: return job->shared_used;
     case PTX_SR_DYNAMIC_SMEM_SIZE: return l->dynamic_shared;
     /* Without clusters every block is a cluster of one. */
     case PTX_SR_CLUSTERID_X: case PTX_SR_CLUSTERID_Y: case PTX_SR_CLUSTERID_Z: return c->block[sr - PTX_SR_CLUSTERID_X];

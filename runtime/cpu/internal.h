@@ -300,6 +300,7 @@ struct cpu_job {
     uint32_t threads, nwarps;
     uint64_t param_base;
     uint64_t shared_bytes, local_bytes, local_stride;
+    uint64_t shared_used;              /* %total_smem_size */
     uint64_t deadline_ns;              /* 0 = none */
     _Atomic uint64_t next;
     _Atomic uint64_t limit;            /* lowest block that faulted: later ones need not run */
@@ -371,6 +372,7 @@ struct cpu_kernel {
     cpu_module *module;
     const ptx_function *function;
     cpu_code *code;                    /* NULL until asked for */
+    uint64_t static_shared;            /* bytes that it uses itself: %total_smem_size; a launch reserves those of the whole module */
 };
 
 /* device.c */

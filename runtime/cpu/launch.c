@@ -80,7 +80,8 @@ void cpu_code_set_model(cpu_code *code, uint32_t model)
 
 static void size_memory(const cpu_kernel *k, const cpu_launch *l, cpu_job *job)
 {
-    uint64_t fixed = k->module->ptx->shared_size;
+    uint64_t fixed = k->module->ptx->shared_size, used = k->static_shared;
+    job->shared_used = l->dynamic_shared ? ((used + 15) & ~15ull) + l->dynamic_shared : used;
     job->shared_bytes = l->dynamic_shared ? ((fixed + 15) & ~15ull) + l->dynamic_shared : fixed;
     job->local_bytes = k->code->local_bytes;
     if (k->code->calls)

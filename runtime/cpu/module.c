@@ -291,6 +291,8 @@ cpu_kernel *cpu_kernel_get(cpu_module *m, const char *name, cpu_error *error)
     kernel->module = m;
     kernel->function = f;
     kernel->code = code;
+    bool itself;
+    kernel->static_shared = ptx_shared_of(m->ptx, f, f, &itself);
     pthread_mutex_unlock(&m->lock);
     return kernel;
 }
