@@ -270,12 +270,12 @@ TEST_P(Core, JumpOutOfTheText)
 TEST_P(Core, ClocksAndRegisters)
 {
     std::string t = GetParam();
-    Snippet s(t, is_gfx9(t)          ? "s_memrealtime s[0:1]\n s_memtime s[2:3]\n s_nop 0\n s_memtime s[4:5]\n"
-                 : t == "gfx1100" ? "s_sendmsg_rtn_b64 s[0:1], sendmsg(MSG_RTN_GET_REALTIME)\n s_getreg_b32 s2, hwreg(HW_REG_SHADER_CYCLES, 0, 20)\n s_nop 0\n s_getreg_b32 s4, hwreg(HW_REG_SHADER_CYCLES, 0, 20)\n"
-                                  : "s_sendmsg_rtn_b64 s[0:1], sendmsg(MSG_RTN_GET_REALTIME)\n s_getreg_b32 s2, hwreg(HW_REG_SHADER_CYCLES_LO)\n s_nop 0\n s_getreg_b32 s4, hwreg(HW_REG_SHADER_CYCLES_LO)\n");
+    Snippet s(t, is_gfx9(t)          ? "s_memrealtime s[0:1]\n s_memtime s[2:3]\n s_sleep 1\n s_memtime s[4:5]\n"
+                 : t == "gfx1100" ? "s_sendmsg_rtn_b64 s[0:1], sendmsg(MSG_RTN_GET_REALTIME)\n s_getreg_b32 s2, hwreg(HW_REG_SHADER_CYCLES, 0, 20)\n s_sleep 1\n s_getreg_b32 s4, hwreg(HW_REG_SHADER_CYCLES, 0, 20)\n"
+                                  : "s_sendmsg_rtn_b64 s[0:1], sendmsg(MSG_RTN_GET_REALTIME)\n s_getreg_b32 s2, hwreg(HW_REG_SHADER_CYCLES_LO)\n s_sleep 1\n s_getreg_b32 s4, hwreg(HW_REG_SHADER_CYCLES_LO)\n");
     s.go();
     EXPECT_NE(s.s64(0), 0u);
-    EXPECT_GT(s.s(4), s.s(2));
+    EXPECT_EQ(s.s(4), s.s(2) + 2);              // instructions, not turns
     Snippet mode(t, "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 2), 1\n s_getreg_b32 s0, hwreg(HW_REG_MODE, 0, 8)\n s_mov_b32 s5, 2\n"
                     "s_setreg_b32 hwreg(HW_REG_MODE, 0, 2), s5\n s_getreg_b32 s1, hwreg(HW_REG_MODE, 0, 8)\n");
     mode.go();

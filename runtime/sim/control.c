@@ -1,9 +1,11 @@
 /* control.c - branches, calls, barriers, waits, messages, hardware registers, and dual issue.
  *
- * Waits and hints have nothing to do: every access is complete when its instruction is (RDNA3 ISA, 4.3
- * "Program Control", 4.4 "Data dependency resolution"; RDNA4 ISA, the same sections).
+ * Every access is complete when its instruction is, so a wait has nothing to wait for (RDNA3 ISA, 4.3 "Program Control", 4.4 "Data
+ * dependency resolution"; RDNA4 ISA, the same sections). But the order that code makes with it must hold on hosts that reorder
+ * plain accesses, since other blocks run on other threads. Hints do nothing.
  * A wave that signals a barrier notes the block's phase; the phase advances when every wave that has not ended has signalled.
  */
+#include <stdatomic.h>
 #include <time.h>
 #include "runtime/sim/internal.h"
 
@@ -75,7 +77,7 @@ static void wait_barrier(sim_wave *w)
 {
     if (w->block->phase != w->phase) return;
     w->state = WAVE_BARRIER;
-    w->budget = 0;
+    sim_end_turn(w);
 }
 
 static void run_barrier(sim_wave *w, const sim_insn *i)
@@ -119,7 +121,7 @@ static void run_endpgm(sim_wave *w, const sim_insn *i)
 {
     (void)i;
     w->state = WAVE_ENDED;
-    w->budget = 0;
+    sim_end_turn(w);
     complete_barrier(w->block);
 }
 
@@ -164,10 +166,17 @@ static void run_realtime(sim_wave *w, const sim_insn *i) { sim_write_s64(w, &i->
 static void run_sleep(sim_wave *w, const sim_insn *i)
 {
     (void)i;
-    w->budget = 0;
+    sim_end_turn(w);
 }
 
 static void run_nothing(sim_wave *w, const sim_insn *i) { (void)w, (void)i; }
+
+/* What came before is seen by others before what comes after, and the reverse. */
+static void run_wait(sim_wave *w, const sim_insn *i)
+{
+    (void)w, (void)i;
+    atomic_thread_fence(memory_order_acq_rel);
+}
 
 /* ------------------------------------------------------------ hardware registers */
 
@@ -245,6 +254,7 @@ void sim_run_dual_overlap(sim_wave *w, const sim_insn *i)
 /* ------------------------------------------------------------ rows */
 
 #define SALU(name, run, ...) {name, run, SIM_CLASS_SALU, {__VA_ARGS__}, 0, 0, 0}
+#define WAIT(name) {name, run_wait, SIM_CLASS_OTHER, {T_NONE}, 0, 0, 0}
 #define OTHER(name) {name, run_nothing, SIM_CLASS_OTHER, {T_NONE}, 0, 0, 0}
 
 const sim_op sim_control_ops[] = {
@@ -282,9 +292,9 @@ const sim_op sim_control_ops[] = {
     OTHER("s_ttracedata_imm"), OTHER("s_incperflevel"), OTHER("s_decperflevel"), OTHER("s_singleuse_vdst"),
     OTHER("s_prefetch_inst"), OTHER("s_prefetch_inst_pc_rel"), OTHER("s_prefetch_data"), OTHER("s_prefetch_data_pc_rel"),
     OTHER("s_buffer_prefetch_data"),
-    OTHER("s_waitcnt"), OTHER("s_waitcnt_depctr"), OTHER("s_waitcnt_vscnt"), OTHER("s_waitcnt_vmcnt"), OTHER("s_waitcnt_expcnt"),
-    OTHER("s_waitcnt_lgkmcnt"), OTHER("s_wait_idle"), OTHER("s_wait_event"), OTHER("s_wait_alu"), OTHER("s_wait_loadcnt"),
-    OTHER("s_wait_storecnt"), OTHER("s_wait_samplecnt"), OTHER("s_wait_bvhcnt"), OTHER("s_wait_expcnt"), OTHER("s_wait_dscnt"),
-    OTHER("s_wait_kmcnt"), OTHER("s_wait_loadcnt_dscnt"), OTHER("s_wait_storecnt_dscnt"),
+    WAIT("s_waitcnt"), WAIT("s_waitcnt_depctr"), WAIT("s_waitcnt_vscnt"), WAIT("s_waitcnt_vmcnt"), WAIT("s_waitcnt_expcnt"),
+    WAIT("s_waitcnt_lgkmcnt"), WAIT("s_wait_idle"), WAIT("s_wait_event"), WAIT("s_wait_alu"), WAIT("s_wait_loadcnt"),
+    WAIT("s_wait_storecnt"), WAIT("s_wait_samplecnt"), WAIT("s_wait_bvhcnt"), WAIT("s_wait_expcnt"), WAIT("s_wait_dscnt"),
+    WAIT("s_wait_kmcnt"), WAIT("s_wait_loadcnt_dscnt"), WAIT("s_wait_storecnt_dscnt"),
     {0},
 };

@@ -147,7 +147,7 @@ struct sim_wave {
     struct sim_code *code;               /* of the kernel's code object */
     uint32_t at;                         /* dword of the text where the next instruction begins: branches set it */
     sim_wave_state state;
-    int64_t turn, budget;                /* instructions of its turn, and what is left of it; a handler sets 0 to end the turn */
+    int64_t turn, budget;                /* instructions of its turn, and what is left of it: sim_end_turn */
     bool signalled;                      /* arrived at the barrier that completes phase block->phase */
     uint32_t phase;                      /* of the block when it arrived last */
     uint32_t index;                      /* in its block */
@@ -164,6 +164,13 @@ struct sim_wave {
     jmp_buf *fault;
     sim_error *error;
 } __attribute__((aligned(64)));          /* rows of registers on cache lines */
+
+/* After this instruction another wave has its turn; what is left of this one's was not executed. */
+static inline void sim_end_turn(sim_wave *w)
+{
+    w->turn -= w->budget - 1;
+    w->budget = 1;
+}
 
 /* ------------------------------------------------------------ scalars */
 
