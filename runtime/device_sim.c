@@ -203,6 +203,14 @@ static pxb_status kernel_sim(pxb_device *device, void *loaded, const char *name,
     return *out ? PXB_OK : fail_from(device, &error);
 }
 
+static bool starts_at(const ptx_module *m, uint32_t line)
+{
+    for (uint32_t i = 0; i < m->nfunctions; i++)
+        if (m->functions[i]->at.line == line)
+            return true;
+    return false;
+}
+
 static pxb_status run_sim(pxb_device *device, void *kernel, const amd_run *run, const amd_kernel *of, const amd_object *object)
 {
     simulator *s = state_of(device);
@@ -219,7 +227,11 @@ static pxb_status run_sim(pxb_device *device, void *kernel, const amd_run *run, 
     memcpy(place.thread, e.thread, sizeof place.thread);
     const char *reason = e.reason[0] ? e.reason : sim_status_name(status);
     pxb_status mapped = status_of(status) ? status_of(status) : PXB_INTERNAL;
-    if (e.instruction[0] && amd_line_of(object, e.pc, &place.line, &place.column))
+    bool known = e.instruction[0] && amd_line_of(object, e.pc, &place.line, &place.column);
+    /* A function takes its frame before its first instruction: the call is what asked for it. */
+    if (known && status == SIM_FAULT_STACK && starts_at(of->module->ptx, place.line))
+        amd_line_of(object, e.caller_pc, &place.line, &place.column);
+    if (known)
         return amd_fault(of, mapped, &place, "%s, at %s `%.100s`, text + 0x%" PRIx64, reason, sim_target(s->sim), e.instruction, e.pc);
     if (e.instruction[0])
         return amd_fault(of, mapped, &place, "%s, at %s `%.100s`, text + 0x%" PRIx64 " (no PTX line is known)", reason,

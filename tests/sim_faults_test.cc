@@ -538,4 +538,53 @@ TEST_P(SimFaults, SharedSizeIsOfTheKernelAlone)
     }
 }
 
+// ------------------------------------------------------------ stacks
+
+const char *const recursion_text = R"(.func (.param .b32 r) deep(.param .b32 n)
+{
+    .reg .pred %p; .reg .b32 %n, %m, %l; .reg .b64 %a;
+    .local .align 4 .b8 frame[64];
+    ld.param.u32 %n, [n];
+    mov.u64 %a, frame;
+    st.local.u32 [%a+8], %n;
+    setp.eq.u32 %p, %n, 0;
+    mov.u32 %m, 0;
+    @%p bra D;
+    sub.u32 %m, %n, 1;
+    { .param .b32 x; .param .b32 y;
+    st.param.b32 [x], %m;
+    call (y), deep, (x); // again
+    ld.param.b32 %m, [y]; }
+    ld.local.u32 %l, [%a+8];
+    add.u32 %m, %m, %l;
+D:  st.param.b32 [r], %m;
+    ret;
+}
+.visible .entry recursion(.param .u64 out)
+{
+    .reg .b32 %r; .reg .b64 %a;
+    ld.param.u64 %a, [out];
+    ld.global.u32 %r, [%a];
+    { .param .b32 x; .param .b32 y;
+    st.param.b32 [x], %r;
+    call (y), deep, (x);
+    ld.param.b32 %r, [y]; }
+    st.global.u32 [%a], %r;
+    ret;
+}
+)";
+
+TEST_P(SimFaults, RecursionWithoutEndIsAStackOverflow)
+{
+    ASSERT_EQ(load(recursion_text), PXB_OK) << message();
+    uint32_t depth = 100;
+    ASSERT_EQ(pxb_memory_write(device, memory, &depth, 4), PXB_OK);
+    ASSERT_EQ(run("recursion", 32), PXB_OK) << message();
+    EXPECT_EQ(word(0), 5050u);
+    depth = 1000000;
+    ASSERT_EQ(pxb_memory_write(device, memory, &depth, 4), PXB_OK);
+    EXPECT_EQ(run("recursion", 32), PXB_FAULT_STACK) << message();
+    EXPECT_EQ(last()->line, line_of("// again")) << message();
+}
+
 } // namespace

@@ -224,11 +224,23 @@ void *sim_lds(sim_wave *w, uint32_t lane, uint32_t address, uint32_t bytes)
     return w->block->lds + address;
 }
 
+/* Where calls have no bound the stack pointer, s32, says whether they ran out of memory or one access strayed (LLVM, "User Guide for
+ * AMDGPU Backend", "Non-Kernel Functions"). */
+static bool is_stack(const sim_wave *w, uint32_t address)
+{
+    const struct sim_kernel *k = w->block->kernel;
+    uint32_t top = w->sgpr[32], size = w->scratch_bytes;
+    return k && k->dynamic_stack && address >= size && (top > size || (address >= top && address - top < size / 2));
+}
+
 void *sim_scratch(sim_wave *w, uint32_t lane, uint32_t address, uint32_t bytes)
 {
     uint32_t size = w->scratch_bytes;
-    if (address >= size || bytes > size - address)
+    if (__builtin_expect(address >= size || bytes > size - address, 0)) {
+        if (is_stack(w, address + bytes - 1))
+            sim_fault(w, SIM_FAULT_STACK, (int32_t)lane, "the stack of a thread (%u bytes of scratch memory) is exhausted", size);
         sim_fault_address(w, SIM_FAULT_ADDRESS, (int32_t)lane, address, "access outside of the thread's scratch memory");
+    }
     return w->scratch + (uint64_t)lane * size + address;
 }
 

@@ -44,6 +44,7 @@ typedef struct sim_error {
     char kernel[256];
     char instruction[256];   /* text of the AMD instruction */
     uint64_t pc;             /* its offset in the code object's text */
+    uint64_t caller_pc;      /* at the start of a function: of the call */
     bool has_thread;
     uint32_t block[3], thread[3];   /* of the first lane concerned */
     bool has_address;

@@ -25,6 +25,7 @@ static void describe(sim_wave *w, sim_status status, int32_t lane)
     if (w->insn) {
         snprintf(e->instruction, sizeof e->instruction, "%s", w->insn->text);
         e->pc = w->insn->pc;
+        e->caller_pc = sim_pair(w, 30) - sim_text_base(w) - 4;     /* the return address */
     }
     uint64_t exec = sim_exec(w);
     if (lane < 0 && exec) lane = __builtin_ctzll(exec);
