@@ -87,9 +87,11 @@ matmul_tiled sm_90 nvcc
 matrix_bytes sm_120a nvcc
 matrix_moves sm_90 nvcc
 mbarrier sm_90 nvcc
+mxfp8_gemm sm_120a nvcc
 named_barrier sm_80 nvcc
 nbody sm_75 nvcc
 noinline_call sm_75 nvcc
+nvfp4_gemm sm_120a nvcc
 packed_f32x2 sm_120 nvcc
 permute sm_120 nvcc
 philox sm_120 nvcc
@@ -104,6 +106,8 @@ sha256 sm_120 nvcc
 shuffles sm_89 nvcc
 softmax sm_80 nvcc
 special_registers sm_120 nvcc
+sparse_hgemm sm_80 nvcc
+sparse_imma sm_80 nvcc
 spmv sm_89 nvcc
 stencil sm_120 nvcc
 struct_param sm_120 nvcc

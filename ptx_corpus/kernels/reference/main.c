@@ -7,6 +7,7 @@ int main(void)
     ref_models();
     ref_image();
     ref_matrix();
+    ref_blocks();
     ref_warp();
     ref_language();
     ref_integer();

@@ -3,7 +3,7 @@
 // One step adds K' exact products to the accumulator (MMA-Sim, arXiv 2511.10909): every term is
 // cut toward zero to F fractional bits under the largest exponent, the cut terms are summed, and
 // the sum is rounded once (f16: to nearest even; f32: cut to 23 bits, or 13 for fp8 operands).
-#include "ref.h"
+#include "matrix.h"
 
 static const struct format TF32 = {8, 10, 127, 0, 0, false, 0};
 static const struct format F32 = {8, 23, 127, 0, 0, false, 0};
@@ -14,12 +14,8 @@ struct term {
     int frac;    // value = sig * 2^(exp - frac)
 };
 
-struct model {
-    const struct format *a, *b;
-    int k_step, frac_bits, keep; // keep: fraction bits of an f32 result, 0 for an f16 result
-};
-
-static const struct model F16_F32 = {&F16, &F16, 8, 24, 23}, F16_F16 = {&F16, &F16, 8, 24, 0};
+const struct model F16_F32 = {&F16, &F16, 8, 24, 23};
+static const struct model F16_F16 = {&F16, &F16, 8, 24, 0};
 static const struct model BF16_F32 = {&BF16, &BF16, 8, 24, 23}, TF32_F32 = {&TF32, &TF32, 4, 24, 23};
 static const struct model E4M3_F16 = {&E4M3, &E4M3, 16, 13, 0}, E4M3_F32 = {&E4M3, &E4M3, 16, 13, 13};
 static const struct model E5M2_F32 = {&E5M2, &E4M3, 16, 13, 13};
@@ -53,7 +49,7 @@ static float truncated(int64_t sum, int scale, int keep)
 }
 
 // One accumulation step; acc holds f32 bits, or f16 bits when keep is 0.
-static uint32_t step(const struct model *m, const uint32_t *a, const uint32_t *b, uint32_t acc)
+uint32_t matrix_step(const struct model *m, const uint32_t *a, const uint32_t *b, uint32_t acc)
 {
     struct term t[17];
     int n = m->k_step, max_exp = -10000;
@@ -78,11 +74,11 @@ static void gemm(const struct model *mod, const uint32_t *a, const uint32_t *bt,
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++)
             for (int s = 0; s < k; s += mod->k_step)
-                acc[i * n + j] = step(mod, a + i * k + s, bt + j * k + s, acc[i * n + j]);
+                acc[i * n + j] = matrix_step(mod, a + i * k + s, bt + j * k + s, acc[i * n + j]);
 }
 
 // Operands of a format: small integers, or uniform in [-range, range).
-static uint32_t *operands(const struct format *f, uint64_t seed, int n, bool ints, double range)
+uint32_t *matrix_operands(const struct format *f, uint64_t seed, int n, bool ints, double range)
 {
     uint32_t *w = zeros((size_t)n * 4);
     for (int i = 0; i < n; i++) {
@@ -92,21 +88,21 @@ static uint32_t *operands(const struct format *f, uint64_t seed, int n, bool int
     return w;
 }
 
-static void write16(const char *name, const char *descr, const uint32_t *w, size_t n)
+void matrix_write16(const char *name, const char *descr, const uint32_t *w, size_t n)
 {
     uint16_t *p = zeros(n * 2);
     for (size_t i = 0; i < n; i++) p[i] = (uint16_t)w[i];
     NPY(name, descr, p, n);
 }
 
-static void write8(const char *name, const uint32_t *w, size_t n)
+void matrix_write8(const char *name, const uint32_t *w, size_t n)
 {
     uint8_t *p = zeros(n);
     for (size_t i = 0; i < n; i++) p[i] = (uint8_t)w[i];
     OUT_U8(name, p, n);
 }
 
-static const char *named(const char *base, bool ints, const char *what)
+const char *matrix_named(const char *base, bool ints, const char *what)
 {
     static char text[4][64];
     static int at;
@@ -120,29 +116,29 @@ static const char *named(const char *base, bool ints, const char *what)
 static void hgemm_mma(bool ints)
 {
     enum { M = 41, N = 37, K = 40 };
-    uint32_t *a = operands(&F16, 4000000, M * K, ints, 1), *b = operands(&F16, 4100000, K * N, ints, 1);
+    uint32_t *a = matrix_operands(&F16, 4000000, M * K, ints, 1), *b = matrix_operands(&F16, 4100000, K * N, ints, 1);
     uint32_t bt[N * K], *c = zeros(M * N * 4);
     for (int k = 0; k < K; k++)
         for (int j = 0; j < N; j++) bt[j * K + k] = b[k * N + j];
     gemm(&F16_F32, a, bt, c, M, N, K);
-    write16(named("hgemm_mma", ints, "a"), "<f2", a, M * K);
-    write16(named("hgemm_mma", ints, "b"), "<f2", b, K * N);
-    OUT_F32(named("hgemm_mma", ints, "c"), c, M * N);
+    matrix_write16(matrix_named("hgemm_mma", ints, "a"), "<f2", a, M * K);
+    matrix_write16(matrix_named("hgemm_mma", ints, "b"), "<f2", b, K * N);
+    OUT_F32(matrix_named("hgemm_mma", ints, "c"), c, M * N);
 }
 
 static void hgemm_f16acc(const char *name, uint64_t seed, int k, bool start, bool ints)
 {
     enum { M = 32, N = 24 };
-    uint32_t *a = operands(&F16, seed, M * k, ints, 2), *bt = operands(&F16, seed + 10000, N * k, ints, 2);
+    uint32_t *a = matrix_operands(&F16, seed, M * k, ints, 2), *bt = matrix_operands(&F16, seed + 10000, N * k, ints, 2);
     uint32_t *c = zeros(M * N * 4);
     if (start) {
-        c = operands(&F16, seed + 20000, M * N, ints, 8);
-        write16(named(name, ints, "start"), "<f2", c, M * N);
+        c = matrix_operands(&F16, seed + 20000, M * N, ints, 8);
+        matrix_write16(matrix_named(name, ints, "start"), "<f2", c, M * N);
     }
     gemm(&F16_F16, a, bt, c, M, N, k);
-    write16(named(name, ints, "a"), "<f2", a, (size_t)(M * k));
-    write16(named(name, ints, "bt"), "<f2", bt, (size_t)(N * k));
-    write16(named(name, ints, "c"), "<f2", c, M * N);
+    matrix_write16(matrix_named(name, ints, "a"), "<f2", a, (size_t)(M * k));
+    matrix_write16(matrix_named(name, ints, "bt"), "<f2", bt, (size_t)(N * k));
+    matrix_write16(matrix_named(name, ints, "c"), "<f2", c, M * N);
 }
 
 // The second accumulator of bf16_mma and tf32_mma starts at 1, 2, 3, 4 by fragment register.
@@ -155,15 +151,15 @@ static void start_1234(uint32_t *c, int m, int n)
 static void bf16_mma(bool ints)
 {
     enum { M = 32, N = 24, K = 48 };
-    uint32_t *a = operands(&BF16, 4200000, M * K, ints, 1), *bt = operands(&BF16, 4300000, N * K, ints, 1);
+    uint32_t *a = matrix_operands(&BF16, 4200000, M * K, ints, 1), *bt = matrix_operands(&BF16, 4300000, N * K, ints, 1);
     uint32_t *c = zeros(M * N * 4), *c8 = zeros(M * N * 4);
     gemm(&BF16_F32, a, bt, c, M, N, K);
     start_1234(c8, M, N);
     gemm(&BF16_F32, a, bt, c8, M, N, K);
-    write16(named("bf16_mma", ints, "a"), "<u2", a, M * K);
-    write16(named("bf16_mma", ints, "bt"), "<u2", bt, N * K);
-    OUT_F32(named("bf16_mma", ints, "c"), c, M * N);
-    OUT_F32(named("bf16_mma", ints, "c8"), c8, M * N);
+    matrix_write16(matrix_named("bf16_mma", ints, "a"), "<u2", a, M * K);
+    matrix_write16(matrix_named("bf16_mma", ints, "bt"), "<u2", bt, N * K);
+    OUT_F32(matrix_named("bf16_mma", ints, "c"), c, M * N);
+    OUT_F32(matrix_named("bf16_mma", ints, "c8"), c8, M * N);
 }
 
 static uint32_t *tf32_of(const float *x, int n)
@@ -183,52 +179,52 @@ static void tf32_mma(bool ints)
     gemm(&TF32_F32, tf32_of(a, M * K), tf32_of(bt, N * K), c, M, N, K);
     start_1234(c4, M, N);
     gemm(&TF32_F32, tf32_of(a, M * K), tf32_of(bt, N * K), c4, M, N, K);
-    OUT_F32(named("tf32_mma", ints, "a"), a, M * K);
-    OUT_F32(named("tf32_mma", ints, "bt"), bt, N * K);
-    OUT_F32(named("tf32_mma", ints, "c"), c, M * N);
-    OUT_F32(named("tf32_mma", ints, "c4"), c4, M * N);
+    OUT_F32(matrix_named("tf32_mma", ints, "a"), a, M * K);
+    OUT_F32(matrix_named("tf32_mma", ints, "bt"), bt, N * K);
+    OUT_F32(matrix_named("tf32_mma", ints, "c"), c, M * N);
+    OUT_F32(matrix_named("tf32_mma", ints, "c4"), c4, M * N);
 }
 
 static void fp8_gemm_f16(bool ints)
 {
     enum { M = 40, N = 24, K = 96 };
-    uint32_t *a = operands(&E4M3, 4600000, M * K, ints, 4), *bt = operands(&E4M3, 4700000, N * K, ints, 4);
+    uint32_t *a = matrix_operands(&E4M3, 4600000, M * K, ints, 4), *bt = matrix_operands(&E4M3, 4700000, N * K, ints, 4);
     uint32_t *c = zeros(M * N * 4);
     gemm(&E4M3_F16, a, bt, c, M, N, K);
-    write8(named("fp8_gemm_f16", ints, "a"), a, M * K);
-    write8(named("fp8_gemm_f16", ints, "bt"), bt, N * K);
-    write16(named("fp8_gemm_f16", ints, "c"), "<f2", c, M * N);
+    matrix_write8(matrix_named("fp8_gemm_f16", ints, "a"), a, M * K);
+    matrix_write8(matrix_named("fp8_gemm_f16", ints, "bt"), bt, N * K);
+    matrix_write16(matrix_named("fp8_gemm_f16", ints, "c"), "<f2", c, M * N);
 }
 
 static void fp8_gemm_f32(bool ints)
 {
     enum { M = 32, N = 24, K = 64 };
-    uint32_t *a = operands(&E4M3, 4800000, M * K, ints, 4), *bt = operands(&E4M3, 4900000, N * K, ints, 4);
+    uint32_t *a = matrix_operands(&E4M3, 4800000, M * K, ints, 4), *bt = matrix_operands(&E4M3, 4900000, N * K, ints, 4);
     uint32_t *c = zeros(M * N * 4), *c52 = zeros(M * N * 4);
     gemm(&E4M3_F32, a, bt, c, M, N, K);
     gemm(&E5M2_F32, a, bt, c52, M, N, K);
-    write8(named("fp8_gemm_f32", ints, "a"), a, M * K);
-    write8(named("fp8_gemm_f32", ints, "bt"), bt, N * K);
-    OUT_F32(named("fp8_gemm_f32", ints, "c"), c, M * N);
-    OUT_F32(named("fp8_gemm_f32", ints, "c52"), c52, M * N);
+    matrix_write8(matrix_named("fp8_gemm_f32", ints, "a"), a, M * K);
+    matrix_write8(matrix_named("fp8_gemm_f32", ints, "bt"), bt, N * K);
+    OUT_F32(matrix_named("fp8_gemm_f32", ints, "c"), c, M * N);
+    OUT_F32(matrix_named("fp8_gemm_f32", ints, "c52"), c52, M * N);
 }
 
 static void wmma_gemm(bool ints)
 {
     enum { M = 32, N = 32, K = 48, LDA = 56, LDB = 64, LDC = 40 };
-    uint32_t *a = operands(&F16, 5000000, M * LDA, ints, 1), *bt = operands(&F16, 5100000, N * LDB, ints, 1);
+    uint32_t *a = matrix_operands(&F16, 5000000, M * LDA, ints, 1), *bt = matrix_operands(&F16, 5100000, N * LDB, ints, 1);
     float *c = rand_f32(5200000, M * LDC, -4, 4);
     for (int i = 0; i < M * LDC && ints; i++) c[i] = floorf(c[i]);
-    OUT_F32(named("wmma_gemm", ints, "start"), c, M * LDC);
+    OUT_F32(matrix_named("wmma_gemm", ints, "start"), c, M * LDC);
     for (int i = 0; i < M; i++)
         for (int j = 0; j < N; j++) {
             uint32_t acc = bits_f32(c[i * LDC + j]);
             gemm(&F16_F32, a + i * LDA, bt + j * LDB, &acc, 1, 1, K);
             c[i * LDC + j] = float_of(acc) * 2.0f;
         }
-    write16(named("wmma_gemm", ints, "a"), "<f2", a, M * LDA);
-    write16(named("wmma_gemm", ints, "bt"), "<f2", bt, N * LDB);
-    OUT_F32(named("wmma_gemm", ints, "c"), c, M * LDC);
+    matrix_write16(matrix_named("wmma_gemm", ints, "a"), "<f2", a, M * LDA);
+    matrix_write16(matrix_named("wmma_gemm", ints, "bt"), "<f2", bt, N * LDB);
+    OUT_F32(matrix_named("wmma_gemm", ints, "c"), c, M * LDC);
 }
 
 static void wmma_shapes(void)

@@ -79,6 +79,7 @@ void ref_basic(void);
 void ref_models(void);
 void ref_image(void);
 void ref_matrix(void);
+void ref_blocks(void);
 void ref_warp(void);
 void ref_language(void);
 void ref_integer(void);
