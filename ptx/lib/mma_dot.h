@@ -91,25 +91,44 @@ typedef struct pxl_number {
     bool negative, infinite, nan;
 } pxl_number;
 
-/* What the largest exponent means: infinity and NaN, NaN with the largest fraction only (e4m3), or numbers. */
-typedef enum pxl_specials { SPECIALS_IEEE, SPECIALS_E4M3, SPECIALS_NONE } pxl_specials;
+/* A format, and where element i of a register begins: at first + i · step. `largest` is the largest code without sign that is no NaN. */
+typedef struct pxl_format {
+    uint32_t fraction, exponent_bits, first, step, infinity, largest;
+} pxl_format;
 
-PXL_INLINE pxl_number pxl_number_of(uint32_t bits, int fraction, int exponent_bits, pxl_specials specials)
+enum { MMA_NO_CODE = 0x7fffffff };
+
+PXL_INLINE pxl_format pxl_format_of(int type)
 {
-    const uint32_t ones = (1u << exponent_bits) - 1, f = bits & ((1u << fraction) - 1), x = bits >> fraction & ones;
-    pxl_number n;
-    n.m = x ? f | 1u << fraction : f;
-    n.e = (int32_t)(x ? x : 1) - (int32_t)(ones >> 1);
-    n.negative = bits >> (fraction + exponent_bits) & 1;
-    n.nan = x == ones && specials != SPECIALS_NONE && (specials == SPECIALS_E4M3 ? f == 7 : f != 0);
-    n.infinite = x == ones && specials == SPECIALS_IEEE && f == 0;
-    return n;
+    const uint32_t fraction = (uint32_t)pxl_mma_fraction(type), exponent = (uint32_t)pxl_mma_exponent_bits(type);
+    const uint32_t infinity = ((1u << exponent) - 1) << fraction;
+    pxl_format f = {fraction, exponent, type == MMA_TF32 ? 13 : type == MMA_E2M1 ? 2 : 0, (uint32_t)pxl_mma_bits(type), infinity, infinity};
+    if (type == MMA_E4M3) {
+        f.infinity = MMA_NO_CODE;
+        f.largest = 0x7e;
+    } else if (pxl_mma_is_narrow(type)) {
+        f.infinity = f.largest = MMA_NO_CODE;
+    }
+    return f;
 }
-/* Element i of a register; tf32 uses the upper 19 bits of its register. */
-PXL_INLINE pxl_number pxl_mma_number(int type, uint32_t word, uint32_t i)
+/* Of c, f16 or f32. */
+PXL_INLINE pxl_format pxl_format_of_c(bool f32)
 {
-    const pxl_specials specials = type == MMA_E4M3 ? SPECIALS_E4M3 : pxl_mma_is_narrow(type) ? SPECIALS_NONE : SPECIALS_IEEE;
-    return pxl_number_of(word >> pxl_mma_shift(type, i), pxl_mma_fraction(type), pxl_mma_exponent_bits(type), specials);
+    return (pxl_format){f32 ? 23 : 10, f32 ? 8 : 5, 0, 0, f32 ? 0x7f800000u : 0x7c00u, f32 ? 0x7f800000u : 0x7c00u};
+}
+
+/* Element i of a register, or a number whose code begins there. */
+PXL_INLINE pxl_number pxl_number_of(pxl_format format, uint32_t word, uint32_t i)
+{
+    const uint32_t bits = word >> (format.first + i * format.step), ones = (1u << format.exponent_bits) - 1;
+    const uint32_t f = bits & ((1u << format.fraction) - 1), x = bits >> format.fraction & ones, body = x << format.fraction | f;
+    pxl_number n;
+    n.m = x ? f | 1u << format.fraction : f;
+    n.e = (int32_t)(x ? x : 1) - (int32_t)(ones >> 1);
+    n.negative = bits >> (format.fraction + format.exponent_bits) & 1;
+    n.nan = body > format.largest;
+    n.infinite = body == format.infinity;
+    return n;
 }
 
 /* Places mag · 2^scale on the grid 2^q; `odd` tells whether bits were lost. */
@@ -191,10 +210,10 @@ PXL_INLINE void pxl_scan_product(pxl_mma_scan *s, pxl_number a, pxl_number b, in
 }
 
 /* One step of the model for one element; c and the result are f16 or f32 bits. */
-PXL_INLINE uint32_t pxl_dot_step(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u32x4 b1, pxl_mma_span span,
+PXL_INLINE uint32_t pxl_dot_step(pxl_format fa, pxl_format fb, pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u32x4 b1, pxl_mma_span span,
                                  uint32_t c, bool f32, pxl_mma_rule rule)
 {
-    const pxl_number n = f32 ? pxl_number_of(c, 23, 8, SPECIALS_IEEE) : pxl_number_of(c, 10, 5, SPECIALS_IEEE);
+    const pxl_number n = pxl_number_of(pxl_format_of_c(f32), c, 0);
     pxl_mma_scan s = {n.m && n.e > rule.least ? n.e : rule.least, n.nan, n.infinite && !n.negative, n.infinite && n.negative};
     pxl_u32x4 a = a0, b = b0;
 #pragma clang loop unroll(disable)
@@ -202,7 +221,7 @@ PXL_INLINE uint32_t pxl_dot_step(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 b0, pxl
         if (w == 4) { a = a1; b = b1; }
 #pragma clang loop unroll(disable)
         for (uint32_t i = span.first; i < span.last; i++)
-            pxl_scan_product(&s, pxl_mma_number(ta, a.x, i), pxl_mma_number(tb, b.x, i), rule.scale);
+            pxl_scan_product(&s, pxl_number_of(fa, a.x, i), pxl_number_of(fb, b.x, i), rule.scale);
         a = a.yzwx;
         b = b.yzwx;
     }
@@ -211,7 +230,7 @@ PXL_INLINE uint32_t pxl_dot_step(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 b0, pxl
     if (s.plus || s.minus)
         return (s.minus ? (f32 ? 0x80000000u : 0x8000u) : 0) | (f32 ? 0x7f800000u : 0x7c00u);
 
-    const int fraction = pxl_mma_fraction(ta) + pxl_mma_fraction(tb);
+    const int fraction = (int)(fa.fraction + fb.fraction);
     int64_t sum = pxl_cut_term(n.m, n.e, f32 ? 23 : 10, n.negative, rule.fraction, s.top);
     a = a0;
     b = b0;
@@ -220,7 +239,7 @@ PXL_INLINE uint32_t pxl_dot_step(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 b0, pxl
         if (w == 4) { a = a1; b = b1; }
 #pragma clang loop unroll(disable)
         for (uint32_t i = span.first; i < span.last; i++) {
-            const pxl_number x = pxl_mma_number(ta, a.x, i), y = pxl_mma_number(tb, b.x, i);
+            const pxl_number x = pxl_number_of(fa, a.x, i), y = pxl_number_of(fb, b.x, i);
             sum += pxl_cut_term(x.m * y.m, x.e + y.e + rule.scale, fraction, x.negative != y.negative, rule.fraction, s.top);
         }
         a = a.yzwx;
@@ -232,6 +251,16 @@ PXL_INLINE uint32_t pxl_dot_step(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 b0, pxl
 PXL_INLINE float pxl_bits_f32(uint32_t b) { float f; __builtin_memcpy(&f, &b, 4); return f; }
 PXL_INLINE uint32_t pxl_f32_bits(float f) { uint32_t b; __builtin_memcpy(&b, &f, 4); return f != f ? (uint32_t)MMA_NAN32 : b; }
 
+/* The value of a multiplicand of at most 16 bits with at most 5 of exponent. */
+PXL_INLINE float pxl_small_value(pxl_format format, uint32_t word, uint32_t i)
+{
+    const pxl_number n = pxl_number_of(format, word, i);
+    if (n.nan || n.infinite)
+        return pxl_bits_f32((n.negative ? 0x80000000u : 0) | 0x7f800000u | n.nan);
+    const uint32_t scale = (uint32_t)(n.e - (int32_t)format.fraction + 127) << 23;
+    const float f = (float)n.m * pxl_bits_f32(scale);
+    return n.negative ? -f : f;
+}
 /* The value of a multiplicand; every format is exact in f32. */
 PXL_INLINE float pxl_mma_value(int type, uint32_t word, uint32_t i)
 {
@@ -239,12 +268,7 @@ PXL_INLINE float pxl_mma_value(int type, uint32_t word, uint32_t i)
         return pxl_bits_f32(word & 0xffffe000u);
     if (type == MMA_BF16)
         return pxl_bits_f32(word >> (16 * i) << 16);
-    const pxl_number n = pxl_mma_number(type, word, i);
-    if (n.nan || n.infinite)
-        return pxl_bits_f32((n.negative ? 0x80000000u : 0) | 0x7f800000u | n.nan);
-    const uint32_t scale = (uint32_t)(n.e - pxl_mma_fraction(type) + 127) << 23;
-    const float f = (float)n.m * pxl_bits_f32(scale);
-    return n.negative ? -f : f;
+    return pxl_small_value(pxl_format_of(type), word, i);
 }
 /* f16 from f32 to nearest even, NaN canonical; in integers, since not every level has the instruction. */
 PXL_INLINE uint32_t pxl_f16_from_f32(float f)
@@ -256,7 +280,7 @@ PXL_INLINE uint32_t pxl_f16_from_f32(float f)
         return MMA_NAN16;
     if (x == 0x7f800000)
         return sign | 0x7c00;
-    const pxl_number n = pxl_number_of(x, 23, 8, SPECIALS_IEEE);
+    const pxl_number n = pxl_number_of(pxl_format_of_c(true), x, 0);
     return sign | pxl_round_f16((int64_t)n.m, n.e - 23);
 }
 PXL_INLINE float pxl_f32_from_f16(uint32_t h)
@@ -317,7 +341,7 @@ PXL_INLINE double pxl_power_of_two(int32_t e)
     return d;
 }
 /* The chain with scaled products, which f32 cannot hold. */
-PXL_INLINE uint32_t pxl_scaled_dot_ieee(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u32x4 b1, uint32_t c, int32_t scale)
+PXL_INLINE uint32_t pxl_scaled_dot_ieee(pxl_format fa, pxl_format fb, pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u32x4 b1, uint32_t c, int32_t scale)
 {
     float sum = pxl_bits_f32(c);
     const double power = pxl_power_of_two(scale);
@@ -327,7 +351,7 @@ PXL_INLINE uint32_t pxl_scaled_dot_ieee(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 
         if (w == 4) { a = a1; b = b1; }
 #pragma clang loop unroll(disable)
         for (uint32_t i = 0; i < 4; i++)
-            sum = pxl_add_once((double)pxl_mma_value(ta, a.x, i) * (double)pxl_mma_value(tb, b.x, i) * power, sum);
+            sum = pxl_add_once((double)pxl_small_value(fa, a.x, i) * (double)pxl_small_value(fb, b.x, i) * power, sum);
         a = a.yzwx;
         b = b.yzwx;
     }
@@ -341,10 +365,31 @@ PXL_INLINE uint32_t pxl_scaled_dot(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 b0, p
     if (scale_a == MMA_SCALE_NAN || scale_b == MMA_SCALE_NAN)
         return MMA_NAN32;
     if (ieee)
-        return pxl_scaled_dot_ieee(ta, tb, a0, b0, a1, b1, c, scale_a + scale_b);
+        return pxl_scaled_dot_ieee(pxl_format_of(ta), pxl_format_of(tb), a0, b0, a1, b1, c, scale_a + scale_b);
     const pxl_mma_span span = {2, 0, 4};
     const pxl_mma_rule rule = {25, 23, false, false, scale_a + scale_b, -126};
-    return pxl_dot_step(ta, tb, a0, b0, a1, b1, span, c, true, rule);
+    return pxl_dot_step(pxl_format_of(ta), pxl_format_of(tb), a0, b0, a1, b1, span, c, true, rule);
+}
+
+/* One element of .kind::f8f6f4, which only Blackwell has, or under ieee; written for types that are known at run time only. */
+PXL_INLINE uint32_t pxl_f8f6f4_dot(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u32x4 b1, uint32_t c, bool f32, bool ieee)
+{
+    const pxl_format fa = pxl_format_of(ta), fb = pxl_format_of(tb);
+    const pxl_mma_span span = {2, 0, 4};
+    if (!ieee)
+        return pxl_dot_step(fa, fb, a0, b0, a1, b1, span, c, f32, pxl_mma_rule_of(true, MODEL_BLACKWELL));
+    float sum = f32 ? pxl_bits_f32(c) : pxl_f32_from_f16(c);
+    pxl_u32x4 a = a0, b = b0;
+#pragma clang loop unroll(disable)
+    for (uint32_t w = 0; w < 8; w++) {
+        if (w == 4) { a = a1; b = b1; }
+#pragma clang loop unroll(disable)
+        for (uint32_t i = 0; i < 4; i++)
+            sum = pxl_mma_fma(pxl_small_value(fa, a.x, i), pxl_small_value(fb, b.x, i), sum);
+        a = a.yzwx;
+        b = b.yzwx;
+    }
+    return f32 ? pxl_f32_bits(sum) : pxl_f16_from_f32(sum);
 }
 
 /* One element under any model. */
@@ -355,12 +400,13 @@ PXL_INLINE uint32_t pxl_dot(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x
         return pxl_dot_ieee(ta, tb, a0, b0, a1, b1, slabs, c, f32);
     const pxl_mma_rule rule = pxl_mma_rule_of(pxl_mma_is_fp8(ta), model);
     const uint32_t n = (uint32_t)pxl_mma_elements(ta), steps = rule.halves ? 2 : rule.split ? slabs : 1;
+    const pxl_format fa = pxl_format_of(ta), fb = pxl_format_of(tb);
     uint32_t d = rule.halves ? 0 : c;
 #pragma clang loop unroll(disable)
     for (uint32_t i = 0; i < steps; i++) {
         const pxl_mma_span span = {rule.split ? 1 : slabs, rule.halves ? 2 * i : 0, rule.halves ? 2 * i + 2 : n};
         const bool second = rule.split && i == 1;
-        d = pxl_dot_step(ta, tb, second ? a1 : a0, second ? b1 : b0, a1, b1, span, d, f32, rule);
+        d = pxl_dot_step(fa, fb, second ? a1 : a0, second ? b1 : b0, a1, b1, span, d, f32, rule);
     }
     if (rule.halves)
         d = f32 ? pxl_f32_bits(pxl_bits_f32(c) + pxl_bits_f32(d)) : pxl_f16_from_f32(pxl_f32_from_f16(c) + pxl_f32_from_f16(d));

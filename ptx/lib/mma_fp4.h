@@ -24,7 +24,7 @@ PXL_INLINE pxl_fp4_scale pxl_fp4_scale_of(pxl_fp4_kind kind, uint32_t scales, ui
     const uint32_t byte = scales >> (8 * (kind == FP4_2X_UE8M0 ? group / 2 : group)) & 0xff;
     if (kind != FP4_4X_UE4M3)
         return (pxl_fp4_scale){8, pxl_scale_ue8m0(byte)};
-    const pxl_number n = pxl_number_of(byte & 0x7f, 3, 4, SPECIALS_E4M3);      /* the sign does not count */
+    const pxl_number n = pxl_number_of(pxl_format_of(MMA_E4M3), byte & 0x7f, 0);      /* the sign does not count */
     return (pxl_fp4_scale){(int32_t)n.m, n.nan ? MMA_SCALE_NAN : n.e};
 }
 /* The product of two scales: 64ths of 2^e, no exponent when it is zero. */
@@ -90,7 +90,7 @@ PXL_INLINE uint32_t pxl_fp4_ieee(pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u
 PXL_NOINLINE uint32_t pxl_fp4_dot(pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u32x4 b1, uint32_t c, uint32_t scales_a, uint32_t scales_b,
                                   uint32_t kind, bool ieee)
 {
-    const pxl_number n = pxl_number_of(c, 23, 8, SPECIALS_IEEE);
+    const pxl_number n = pxl_number_of(pxl_format_of_c(true), c, 0);
     pxl_fp4_scale scale[FP4_GROUPS];
     int32_t top = n.m ? n.e : -126;
     bool nan = n.nan;

@@ -158,9 +158,9 @@ PXL_INLINE pxl_lane_words pxl_words_of(const pxl_kind *k)
     }
     return o;
 }
-PXL_NOINLINE uint32_t pxl_dot_f8f6f4(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u32x4 b1, uint32_t c, bool f32, uint32_t model)
+PXL_NOINLINE uint32_t pxl_dot_f8f6f4(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u32x4 b1, uint32_t c, bool f32, bool ieee)
 {
-    return pxl_dot(ta, tb, a0, b0, a1, b1, 2, c, f32, model);
+    return pxl_f8f6f4_dot(ta, tb, a0, b0, a1, b1, c, f32, ieee);
 }
 PXL_NOINLINE uint32_t pxl_dot_mxf8f6f4(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u32x4 b1, uint32_t c, int32_t scale_a,
                                        int32_t scale_b, bool ieee)
@@ -172,7 +172,7 @@ PXL_INLINE uint32_t pxl_kind_dot(const pxl_kind *k, const pxl_lane_words *o, uin
 {
     const pxl_u32x4 a0 = o->a[h][0], b0 = o->b[h][p][0], a1 = o->a[h][1], b1 = o->b[h][p][1];
     if (k->f8f6f4)
-        return pxl_dot_f8f6f4(k->ta, k->tb, a0, b0, a1, b1, c, f32, pxl_kind_model(k, model));
+        return pxl_dot_f8f6f4(k->ta, k->tb, a0, b0, a1, b1, c, f32, model == MODEL_IEEE);
     switch (k->ta) {
     case MMA_F16:  return pxl_dot_f16_f16(a0, b0, a1, b1, k->slabs, c, f32, model);
     case MMA_BF16: return pxl_dot_bf16_bf16(a0, b0, a1, b1, k->slabs, c, f32, model);
