@@ -74,7 +74,7 @@ static void mark_cut(char *buffer, size_t size, size_t needed)
 
 const char *base_text(const inspection *x, const load_group *g, char *buffer, size_t size)
 {
-    pti_names names = {&x->statements};
+    pti_names names = {.statements = &x->statements};
     buffer[0] = '\0';
     if (g->pattern == PTI_NONE)
         return buffer;
@@ -86,7 +86,7 @@ const char *base_text(const inspection *x, const load_group *g, char *buffer, si
 
 const char *index_text(const inspection *x, const load_group *g, char *buffer, size_t size)
 {
-    pti_names names = {&x->statements};
+    pti_names names = {.statements = &x->statements};
     int64_t zero;
     buffer[0] = '\0';
     if (g->pattern == PTI_NONE || pti_is_constant(x->symbols, x->addresses->patterns[g->pattern].form, &zero))

@@ -256,7 +256,7 @@ TEST(Sources, EndAtLoadsPhasesAndConstants)
     EXPECT_EQ(x.opcodes_of(a), "add.f16x2 cvt.rn.satfinite.e4m3x2.f16x2 cvt.rn.satfinite.e4m3x2.f16x2");
     EXPECT_FALSE(a.direct);
     EXPECT_EQ(x.names(1), "requantise → P2's A");
-    EXPECT_EQ(x.evidence(1, "requantise → P2's A"), "2 cvt.rn.satfinite.e4m3x2.f16x2: 2 for P2's A; 1 of P1's D as it is");
+    EXPECT_EQ(x.evidence(1, "requantise → P2's A"), "2 cvt.rn.satfinite.e4m3x2.f16x2: 2 for P2's A; of P1's D as it is: 1");
 }
 
 TEST(Epilogues, ShapesAndHistograms)
@@ -292,7 +292,7 @@ TEST(Guess, ActivationWithItsConstants)
                "max.f16x2 %r10, %d0, %r4;\nmin.f16x2 %r11, %r10, %r3;\nabs.f16x2 %r12, %r11;\nmul.f16x2 %r13, %r2, %r12;\nsub.f16x2 %r14, %r1, %r13;\n"
                "mul.f16x2 %r15, %r11, %r14;\nmul.f16x2 %r16, %d0, %r15;\ncvt.rn.satfinite.e4m3x2.f16x2 %h1, %r16;\nmov.b32 %a4, {%h1, %h1};\n" +
                mma(1, 1, 0, "d0"));
-    EXPECT_EQ(x.evidence(1, "activation"), "1 results are x·(y·(0.412109375 − 0.0810546875·|y|)), y = clamp(x, −2, 2) with x of P1's D");
+    EXPECT_EQ(x.evidence(1, "activation"), "x·(y·(0.412109375 − 0.0810546875·|y|)), y = clamp(x, −2, 2) with x of P1's D; results: 1");
     /* two unknowns are no activation of one */
     Analysis y(kHalfConstants + mma(0, 0, 0, "c0") +
                "max.f16x2 %r10, %d0, %r4;\nmul.f16x2 %r16, %d1, %r10;\ncvt.rn.satfinite.e4m3x2.f16x2 %h1, %r16;\nmov.b32 %a4, {%h1, %h1};\n" + mma(1, 1, 0, "d0"));
@@ -324,7 +324,7 @@ TEST(Guess, Norms)
     const std::string tail = "mul.f32 %f3, %f1, %f1;\nfma.rn.f32 %f4, %f2, %f2, %f3;\nadd.f32 %f5, %f4, 0f3727C5AC;\nrsqrt.approx.ftz.f32 %f6, %f5;\n"
                              "mul.f32 %f7, %f6, %f1;\nst.global.f32 [%rd1], %f7;\n";
     Analysis rms(loads + tail);
-    EXPECT_EQ(rms.evidence(0, "RMS norm"), "1 × rsqrt(Σx² + 1e-05) over 2 squares, 0 shuffles; 1 multiplications by it; no mean is subtracted");
+    EXPECT_EQ(rms.evidence(0, "RMS norm"), "rsqrt(Σx² + 1e-05): 1, of squares: 2, shuffles: 0, multiplications by it: 1; no mean is subtracted");
     Analysis mean(loads + "add.f32 %f8, %f1, %f2;\nmul.f32 %f9, %f8, 0f3F000000;\nsub.f32 %f1, %f1, %f9;\nsub.f32 %f2, %f2, %f9;\n" + tail);
     EXPECT_EQ(mean.names(0).substr(0, 23), "normalisation with mean");
     Analysis none(loads + "mul.f32 %f3, %f1, %f1;\nrsqrt.approx.ftz.f32 %f6, %f2;\nst.global.f32 [%rd1], %f6;\n");
@@ -335,7 +335,7 @@ TEST(Guess, ResidualAndOperands)
 {
     Analysis x("ld.param.u64 %rd1, [p];\n" + mma(0, 0, 0, "c0") + "ld.global.v2.u32 {%r1, %r2}, [%rd1];\nadd.f16x2 %c0, %d0, %r1;\nadd.f16x2 %c1, %d1, %r2;\n"
                "ld.global.v2.u32 {%b0, %b1}, [%rd1+64];\n" + mma(1, 0, 0, "c0"));
-    EXPECT_EQ(x.evidence(1, "residual add → P2's C"), "2 additions; of D of P1, 1 loads here");
+    EXPECT_EQ(x.evidence(1, "residual add → P2's C"), "additions: 2; of D of P1, loads here: 1");
     EXPECT_EQ(x.evidence(1, "operands: P2's B"), "loaded as they are used: 1 ld.global.v2.u32 → P2's B");
 }
 

@@ -229,7 +229,7 @@ static void guess_requantise(guesser *g)
     for (uint32_t k = 0; k < nroles; k++)
         append_role(to, sizeof to, roles[k].number, roles[k].count);
     if (g->index && plain)
-        append(to, sizeof to, "%s%u of P%u's D as it is", *to ? "; " : "", plain, g->index);
+        append(to, sizeof to, "%sof P%u's D as it is: %u", *to ? "; " : "", g->index, plain);
     char name[320] = "requantise";
     if (spaces)
         append(name, sizeof name, " and store (%s%s%s)", spaces & 1u << PTX_SPACE_SHARED ? "shared" : "",
@@ -267,8 +267,8 @@ static void guess_residual(guesser *g)
     if (!adds || nphases + here + far < 2)
         return;
     snprintf(name, sizeof name, "residual add → P%u's C", g->index + 1);
-    add_guess(g, name, "%u additions; of %s%s%s%u loads here%s", adds, nphases ? "D of " : "", phases, nphases ? ", " : "", here,
-              far ? " and of values carried from earlier loads" : "");
+    add_guess(g, name, "additions: %u; of %s%s%sloads here: %u%s", adds, nphases ? "D of " : "", phases, nphases ? ", " : "", here,
+              far ? ", and of values carried from earlier loads" : "");
 }
 
 /* Additions of two values that come from memory through conversions only. */

@@ -143,17 +143,18 @@ void guess_softmax(guesser *g)
     uint32_t sums = count_sums(g), gates = count_sigmoids(g), inverses = count_marked(g, 0, "rcp") + count_marked(g, 0, "div");
     inverses -= gates;
     uint32_t shuffles = count_marked(g, PTI_WORK_SHUFFLE, NULL);
-    append(text, sizeof text, "%u exponentials (%s)", exponentials, is_mnemonic(g, first, "ex2") ? opcode_text(g, first) : "bits shifted into the exponent");
+    append(text, sizeof text, "exponentials: %u by %s", sums && inverses ? exponentials - gates : exponentials,
+           is_mnemonic(g, first, "ex2") ? opcode_text(g, first) : "bits shifted into the exponent");
     append_exponential(g, first, text, sizeof text);
     if (sums && inverses) {
         bool maximum = subtracts_maximum(g);
-        add_guess(g, maximum ? "softmax with maximum" : "softmax without maximum", "%s; %u additions of them, %u shuffles; %u inverses; %s", text, sums,
+        add_guess(g, maximum ? "softmax with maximum" : "softmax without maximum", "%s; additions of them: %u, shuffles: %u, inverses: %u; %s", text, sums,
                   shuffles, inverses, maximum ? "a maximum is subtracted first" : "no maximum of two unknowns before them");
     } else if (!gates) {
         add_guess(g, "exponentials", "%s", text);
     }
     if (gates)
-        add_guess(g, "sigmoid", "%u × 1 / (1 + e)%s%s", gates, sums && inverses ? "" : "; ", sums && inverses ? "" : text);
+        add_guess(g, "sigmoid", "1 / (1 + e): %u%s%s", gates, sums && inverses ? "" : "; ", sums && inverses ? "" : text);
 }
 
 /* ------------------------------------------------------------ norms */
@@ -230,7 +231,7 @@ void guess_norm(guesser *g)
     spread(g);
     for (uint32_t i = g->first; i < g->end; i++)
         scaled += g->mark[i] && is_mnemonic(g, i, "mul");
-    add_guess(g, mean ? "normalisation with mean" : "RMS norm", "%u × %s) over %u squares, %u shuffles; %u multiplications by it%s", roots, text,
+    add_guess(g, mean ? "normalisation with mean" : "RMS norm", "%s): %u, of squares: %u, shuffles: %u, multiplications by it: %u%s", text, roots,
               squares, shuffles, scaled, mean ? "" : "; no mean is subtracted");
 }
 
@@ -282,6 +283,6 @@ void guess_activation(guesser *g)
         char of[32] = "a value";
         if (families[i].phase != PTI_NONE)
             snprintf(of, sizeof of, "P%u's D", families[i].phase + 1);
-        add_guess(g, "activation", "%u results are %s with x of %s", families[i].count, families[i].text, of);
+        add_guess(g, "activation", "%s with x of %s; results: %u", families[i].text, of, families[i].count);
     }
 }
