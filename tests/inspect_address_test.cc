@@ -46,7 +46,7 @@ struct Analysis {
     std::string base(uint32_t b) const
     {
         char text[500];
-        pti_names names = {&statements};
+        pti_names names = {&statements, nullptr, 0, 0};
         if (addresses.bases[b].atom == PTI_NONE) return "?";
         pti_atom_text(&symbols, &names, addresses.bases[b].atom, text, sizeof text);
         return text;
@@ -54,7 +54,7 @@ struct Analysis {
     std::string offset(uint32_t access) const
     {
         char text[1000];
-        pti_names names = {&statements};
+        pti_names names = {&statements, nullptr, 0, 0};
         pti_poly_text(&symbols, &names, addresses.list[access].offset, text, sizeof text);
         return text;
     }

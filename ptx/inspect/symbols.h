@@ -155,14 +155,25 @@ static inline uint32_t pti_warp_of(uint32_t thread) { return thread / 32; }
 
 /* ------------------------------------------------------------ text (symbols_text.c) */
 
-typedef struct pti_names {             /* how formulas name what they are made of */
+/* How formulas name what they are made of: values by their statements, and long parts that stand in several formulas by
+ * a letter and a number ("a3"), if `parts` is not NULL. */
+typedef struct pti_names {
     const pti_statements *statements;
+    uint32_t *parts;                   /* for each atom 0, or its number */
+    uint32_t nparts, natoms;
 } pti_names;
+
+/* Chooses the parts of these formulas to name; false when memory is exhausted. Atoms made later have no names. */
+bool pti_name_parts(const pti_symbols *s, const pti_poly *formulas, size_t n, pti_names *names);
+void pti_free_names(pti_names *names);
+/* The atom that part `number`, from 1, stands for; parts are made of those with smaller numbers. */
+uint32_t pti_named_part(const pti_names *names, uint32_t number);
 
 /* "param_0+40", "param_3": a place in the parameter block; as snprintf. */
 size_t pti_param_name(const ptx_function *f, uint64_t offset, char *buffer, size_t size);
 /* "12288*tid.z + 16*laneid + 512"; deep formulas are cut with "…". As snprintf. */
 size_t pti_poly_text(const pti_symbols *s, const pti_names *names, pti_poly p, char *buffer, size_t size);
+/* The atom itself, also where it is a named part. */
 size_t pti_atom_text(const pti_symbols *s, const pti_names *names, uint32_t atom, char *buffer, size_t size);
 
 #endif

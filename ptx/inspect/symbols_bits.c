@@ -115,6 +115,8 @@ pti_poly pti_low_bits(pti_symbols *s, pti_poly a, uint32_t n)
     a = remainder_part(s, a, n);
     if (within(s, a, 0, power(n) - 1))
         return a;
+    if (n == 1 && within(s, a, 1, 2))
+        return pti_add(s, pti_constant(s, 2), pti_scale(s, a, -1));
     uint32_t zeros = trailing_zeros((int64_t)content(s, a));
     if (zeros)
         return pti_scale(s, pti_low_bits(s, divided(s, a, power(zeros)), n - zeros), power(zeros));
@@ -185,6 +187,8 @@ pti_poly pti_shift_right(pti_symbols *s, pti_poly a, uint32_t n)
         return whole;
     uint32_t zeros = trailing_zeros((int64_t)content(s, rest));   /* < n: rest is not 0 */
     rest = divided(s, rest, power(zeros));
+    if (n - zeros == 1 && within(s, rest, 1, 2))
+        return pti_add(s, whole, pti_add(s, rest, pti_constant(s, -1)));
     if (!as_quotient(s, rest, n - zeros, &quotient))
         quotient = shift_atom(s, rest, n - zeros);
     return pti_add(s, whole, quotient);

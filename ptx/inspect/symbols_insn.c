@@ -383,7 +383,7 @@ static pti_poly load(work *w, uint32_t component)
     const ptx_function *f = w->s->flow->function;
     const ptx_value *v = &w->insn->operands[0].values[component];
     w->known = false;
-    if (!f->is_entry || at->kind != ISA_OPERAND_ADDRESS || !is_index(v->type))
+    if (!f->is_entry || at->kind != ISA_OPERAND_ADDRESS || !(is_index(v->type) || ptx_type_class(v->type) == 'f'))
         return 0;
     pti_poly p = pti_poly_of_address(w->s, w->index, &at->address, &w->assumed);
     const pti_sum *sum = &w->s->sums[p];
@@ -394,7 +394,12 @@ static pti_poly load(work *w, uint32_t component)
         return 0;
     int64_t offset = (int64_t)base->variable->offset + sum->constant + component * ptx_type_bytes(v->type);
     w->known = offset >= 0 && offset + ptx_type_bytes(v->type) <= (int64_t)f->param_size;
-    return w->known ? pti_atom_poly(w->s, atom_of(PTI_ATOM_PARAM, v->type, (uint32_t)offset, PTI_ON_PARAM)) : 0;
+    pti_atom a = atom_of(PTI_ATOM_PARAM, v->type, (uint32_t)offset, PTI_ON_PARAM);
+    if (!is_index(v->type)) {
+        a.low = INT64_MIN;
+        a.high = INT64_MAX;
+    }
+    return w->known ? pti_atom_poly(w->s, a) : 0;
 }
 
 static pti_poly do_ld(work *w)

@@ -4,9 +4,10 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { DEEPEST = 12, LONGEST = 400 };
+enum { DEEPEST = 12, LONGEST = 600, SHORTEST_PART = 18 };
 
 typedef struct writer {
     const pti_symbols *s;
@@ -166,6 +167,14 @@ static void put_atom(writer *w, uint32_t index)
 
 /* ------------------------------------------------------------ sums */
 
+static void put_part(writer *w, uint32_t atom)
+{
+    if (w->names && w->names->parts && atom < w->names->natoms && w->names->parts[atom])
+        put(w, "a%u", w->names->parts[atom]);
+    else
+        put_atom(w, atom);
+}
+
 static void put_term(writer *w, const pti_term *t, bool first)
 {
     uint64_t size = (uint64_t)(t->factor < 0 ? -(__int128)t->factor : t->factor);
@@ -174,7 +183,7 @@ static void put_term(writer *w, const pti_term *t, bool first)
         put(w, "%" PRIu64 "*", size);
     for (uint32_t i = 0; i < t->natoms; i++) {
         put(w, i ? "*" : "");
-        put_atom(w, t->atoms[i]);
+        put_part(w, t->atoms[i]);
     }
 }
 
@@ -231,4 +240,56 @@ size_t pti_atom_text(const pti_symbols *s, const pti_names *names, uint32_t atom
         buffer[0] = '\0';
     put_atom(&w, atom);
     return w.length;
+}
+
+/* ------------------------------------------------------------ parts with names */
+
+static void count_uses(const pti_symbols *s, pti_poly p, uint32_t *uses)
+{
+    const pti_sum *sum = &s->sums[p];
+    for (uint32_t i = 0; i < sum->nterms; i++)
+        for (uint32_t a = 0; a < sum->terms[i].natoms; a++)
+            uses[sum->terms[i].atoms[a]]++;
+}
+
+/* Formulas and atoms that an atom stands in are counted; an atom inside of one that has a name is counted once. */
+bool pti_name_parts(const pti_symbols *s, const pti_poly *formulas, size_t n, pti_names *names)
+{
+    uint32_t *uses = calloc((size_t)s->natoms + 1, sizeof *uses);
+    names->parts = calloc((size_t)s->natoms + 1, sizeof *names->parts);
+    names->natoms = s->natoms;
+    names->nparts = 0;
+    if (!uses || !names->parts) {
+        free(uses);
+        pti_free_names(names);
+        return false;
+    }
+    for (size_t i = 0; i < n; i++)
+        count_uses(s, formulas[i], uses);
+    for (uint32_t a = s->natoms; a-- > 0;)
+        for (int k = 0; k < 3 && uses[a] && s->atoms[a].arg[k] != PTI_NONE; k++)
+            count_uses(s, s->atoms[a].arg[k], uses);
+    for (uint32_t a = 0; a < s->natoms; a++) {
+        char text[64];
+        bool operation = s->atoms[a].kind >= PTI_ATOM_CUT && s->atoms[a].kind != PTI_ATOM_LITERAL;
+        if (operation && uses[a] > 1 && pti_atom_text(s, names, a, text, sizeof text) >= SHORTEST_PART)
+            names->parts[a] = ++names->nparts;
+    }
+    free(uses);
+    return true;
+}
+
+void pti_free_names(pti_names *names)
+{
+    free(names->parts);
+    names->parts = NULL;
+    names->nparts = 0;
+}
+
+uint32_t pti_named_part(const pti_names *names, uint32_t number)
+{
+    for (uint32_t a = 0; a < names->natoms; a++)
+        if (names->parts[a] == number)
+            return a;
+    return PTI_NONE;
 }
