@@ -186,6 +186,9 @@ TEST(Phases, ValuesCountNotNames)
     /* an accumulator that goes round over a copy */
     Analysis y(mma(0, 0, 0, "c0") + "mov.b32 %c8, %d0;\nmov.b32 %c9, %d1;\n" + mma(5, 1, 1, "c4"));
     EXPECT_EQ(y.phase(1).continues, 0u);
+    /* one tile goes on from it, another does not */
+    Analysis w(mma(0, 0, 0, "c0") + mma(1, 0, 1, "c0") + "mov.b32 %r1, 1;\n" + mma(5, 1, 1, "d0") + mma(6, 1, 2, "c4"));
+    EXPECT_EQ(w.phase(1).continues, (uint32_t)PTI_NONE);
     /* its elements in another order are another accumulator */
     Analysis z(mma(0, 0, 0, "c0") + "mov.b32 %c9, %d0;\nmov.b32 %c8, %d1;\n" + mma(5, 1, 1, "c4"));
     EXPECT_EQ(z.phase(1).continues, (uint32_t)PTI_NONE);
@@ -214,6 +217,10 @@ TEST(Phases, GroupsAndLoops)
     ASSERT_EQ(y.phases.ngroups, 1u);
     EXPECT_TRUE(y.phases.groups[0].loops);
     EXPECT_EQ(y.phases.groups[0].K, 32u);
+    Analysis z(mma(1, 0, 0, "c0") + "L:\n" + mma(0, 0, 0, "d0") + "@%p1 bra L;\n");
+    EXPECT_EQ(z.phase(1).loop_from, 1u);
+    EXPECT_EQ(z.phase(1).continues, (uint32_t)PTI_NONE);
+    EXPECT_EQ(z.phase(0).loop_from, (uint32_t)PTI_NONE);
 }
 
 TEST(Phases, RunsEndAtLabelsAndBlocksCount)
@@ -250,6 +257,10 @@ TEST(Sources, EndAtLoadsPhasesAndConstants)
     EXPECT_TRUE(s[PTI_ROLE_B].direct);
     ASSERT_EQ(s[PTI_ROLE_C].nroots, 1u);
     EXPECT_EQ(s[PTI_ROLE_C].roots[0].kind, PTI_ORIGIN_CONSTANT);
+    Analysis chain("mov.b32 %c0, 0;\nmov.b32 %c1, 0;\n" + mma(0, 0, 0, "c0") + mma(0, 1, 1, "d0"));
+    EXPECT_EQ(chain.phase(0).K, 32u);
+    for (uint32_t i = 0; i < chain.sources[PTI_ROLE_C].nroots; i++)      /* the phase is not its own source */
+        EXPECT_EQ(chain.sources[PTI_ROLE_C].roots[i].kind, PTI_ORIGIN_CONSTANT);
     const pti_sources &a = s[PTI_ROLES + PTI_ROLE_A];
     EXPECT_EQ(a.roots[0].kind, PTI_ORIGIN_PHASE);
     EXPECT_EQ(a.roots[0].at, 0u);
@@ -273,6 +284,9 @@ TEST(Epilogues, ShapesAndHistograms)
     EXPECT_EQ(e[3].like, 3u);
     EXPECT_EQ(e[4].like, 4u);
     ASSERT_EQ(e[1].nops, 2u);
+    ASSERT_EQ(e[2].nops, 2u);
+    Analysis y("mov.b32 %r1, 1;\nadd.f16x2 %a0, %d0, %r3;\nadd.f16x2 %a1, %d1, %r3;\n");
+    EXPECT_EQ(y.epilogues.list[0].ops[0].count, 2u);
     EXPECT_EQ(e[1].ops[0].count, 2u);
     EXPECT_STREQ(x.opcodes.list[e[1].ops[0].opcode].text, "add.f16x2");
     EXPECT_EQ(e[1].work[PTI_WORK_FLOAT], 2u);
@@ -336,6 +350,9 @@ TEST(Guess, ResidualAndOperands)
     Analysis x("ld.param.u64 %rd1, [p];\n" + mma(0, 0, 0, "c0") + "ld.global.v2.u32 {%r1, %r2}, [%rd1];\nadd.f16x2 %c0, %d0, %r1;\nadd.f16x2 %c1, %d1, %r2;\n"
                "ld.global.v2.u32 {%b0, %b1}, [%rd1+64];\n" + mma(1, 0, 0, "c0"));
     EXPECT_EQ(x.evidence(1, "residual add → P2's C"), "additions: 2; of D of P1, loads here: 1");
+    Analysis packs(mma(0, 0, 0, "c0") + "add.f16x2 %r1, %d0, %d0;\ncvt.rn.satfinite.e4m3x2.f16x2 %h1, %r1;\ncvt.rn.satfinite.e4m3x2.f16x2 %h2, %r1;\n"
+                   "cvt.rn.satfinite.e4m3x2.f16x2 %h3, %d1;\nmov.b32 %a4, {%h1, %h2};\nmov.b32 %a5, {%h3, %h3};\n" + mma(1, 1, 0, "c0"));
+    EXPECT_EQ(packs.evidence(1, "requantise → P2's A"), "3 cvt.rn.satfinite.e4m3x2.f16x2: 3 for P2's A; of P1's D as it is: 1");
     EXPECT_EQ(x.evidence(1, "operands: P2's B"), "loaded as they are used: 1 ld.global.v2.u32 → P2's B");
 }
 
@@ -350,6 +367,7 @@ TEST(Fold, ConversionsRoundOnce)
         {"mov.f64 %fd1, 0d3E60000000000001; cvt.rn.f16.f64 %h1, %fd1;", "f16", 5.9604644775390625e-08},
         {"mov.f64 %fd1, 0d3F0FFFFFFFFFFFFF; cvt.rn.f16.f64 %h1, %fd1;", "f16", 0.00006103515625},            /* up into the normal numbers */
         {"mov.f64 %fd1, 0d40EFFC0000000000; cvt.rn.f16.f64 %h1, %fd1;", "f16", 65504},
+        {"mov.f64 %fd1, 0d40EFFDFFFFFFFFFF; cvt.rn.f16.f64 %h1, %fd1;", "f16", 65504},
         {"mov.f64 %fd1, 0d40EFFE0000000000; cvt.rn.f16.f64 %h1, %fd1;", "f16", HUGE_VAL},                    /* 65520 */
         {"mov.f64 %fd1, 0d3FF0020000000001; cvt.rn.f16.f64 %h1, %fd1;", "f16", 1.0009765625},                /* not over f32 and then f16 */
         {"mov.b16 %h2, 0x3C00; mov.b16 %h1, %h2;", "f16", 1},
