@@ -1,74 +1,22 @@
 /* fold.c - constants as the hardware would hold them. Conversions round to nearest, ties to even (PTX ISA, "cvt"). */
 #include "ptx/inspect/fold.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "ptx/inspect/constants.h"
 
 enum { MAX_DEPTH = 24, MAX_STEPS = 256 };   /* packing branches, so depth alone is no limit */
 
 /* ------------------------------------------------------------ numbers */
 
-static double from_half(uint32_t h)
-{
-    uint32_t exponent = h >> 10 & 31, fraction = h & 0x3ff;
-    double v = exponent == 31 ? (fraction ? (double)NAN : (double)INFINITY)
-               : exponent     ? ldexp(1024 + fraction, (int)exponent - 25)
-                              : ldexp(fraction, -24);
-    return h & 0x8000 ? -v : v;
-}
-
-/* A significand of `bits` bits above an exponent of at least `least`, rounded once. */
-static double round_to(double v, int bits, int least)
-{
-    int exponent;
-    if (v == 0 || !isfinite(v))
-        return v;
-    frexp(v, &exponent);
-    exponent = exponent - bits > least ? exponent - bits : least;
-    return ldexp(rint(ldexp(v, -exponent)), exponent);
-}
-
-static uint32_t to_half(double v)
-{
-    double r = fabs(round_to(v, 11, -24));
-    uint32_t sign = signbit(v) ? 0x8000 : 0;
-    int exponent;
-    if (isnan(v))
-        return 0x7fff;
-    if (r >= 65536)
-        return sign | 0x7c00;
-    if (r < ldexp(1, -14))
-        return sign | (uint32_t)ldexp(r, 24);
-    frexp(r, &exponent);
-    return sign | (uint32_t)(exponent + 14) << 10 | ((uint32_t)ldexp(r, 11 - exponent) & 0x3ff);
-}
-
-static uint64_t bits_of(double v, ptx_type type)
-{
-    float f = (float)v;
-    uint32_t word;
-    uint64_t wide;
-    memcpy(&word, &f, sizeof word);
-    memcpy(&wide, &v, sizeof wide);
-    return type == PTX_TYPE_F16 ? to_half(v) : type == PTX_TYPE_F32 ? word : wide;
-}
-
 bool pti_number(uint64_t bits, ptx_type type, double *out)
 {
-    uint32_t word = (uint32_t)bits;
-    float f;
     switch ((int)type) {
-    case PTX_TYPE_F16: *out = from_half(word); return true;
-    case PTX_TYPE_F16X2: *out = from_half(word); return (word & 0xffff) == word >> 16;
-    case PTX_TYPE_BF16X2:
-        if ((word & 0xffff) != word >> 16)
-            return false;
-        /* fall through */
-    case PTX_TYPE_BF16: word <<= 16; /* fall through */
-    case PTX_TYPE_F32: memcpy(&f, &word, sizeof f); *out = (double)f; return true;
-    case PTX_TYPE_F64: memcpy(out, &bits, sizeof bits); return true;
+    case PTX_TYPE_F16: case PTX_TYPE_BF16: case PTX_TYPE_F32: case PTX_TYPE_F64: *out = pti_float_value(type, bits); return true;
+    case PTX_TYPE_F16X2: case PTX_TYPE_BF16X2:
+        *out = pti_float_value(type == PTX_TYPE_F16X2 ? PTX_TYPE_F16 : PTX_TYPE_BF16, bits & 0xffff);
+        return (bits & 0xffff) == (bits >> 16 & 0xffff);
     default: break;
     }
     uint32_t width = ptx_type_bits(type);
@@ -163,7 +111,7 @@ static bool fold_float(folder *f, uint32_t at, const char *opcode, uint64_t *bit
     bool plain = strcmp(text, "cvt.rn.f16") == 0 || strcmp(text, "cvt.rn.f32") == 0 || strcmp(text, "cvt.f32") == 0 || strcmp(text, "cvt.f64") == 0;
     if (!plain || (from != PTX_TYPE_F16 && from != PTX_TYPE_F32 && from != PTX_TYPE_F64) || !pti_number(*bits, from, &v))
         return false;
-    *bits = bits_of(v, to);
+    *bits = pti_round_float(to, v);
     return true;
 }
 
