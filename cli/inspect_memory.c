@@ -390,7 +390,7 @@ void report_addresses(report *r, const inspection *x)
 
 /* ------------------------------------------------------------ textures */
 
-static const char *handle_text(const inspection *x, const pti_texture *t, char *buffer, size_t size)
+const char *handle_text(const inspection *x, const pti_texture *t, char *buffer, size_t size)
 {
     const memory_analysis *m = x->memory;
     if (t->param != PTI_NONE)

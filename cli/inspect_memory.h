@@ -37,6 +37,8 @@ const char *opcode_of_insn(const inspection *x, uint32_t insn);
 const char *name_of_base(const inspection *x, uint32_t base, char *buffer, size_t size);
 /* "pointer, 341 reads; bound" */
 const char *param_uses_text(const inspection *x, const pti_param *p, char *buffer, size_t size);
+/* "param_0+88": the handle of a texture instruction. */
+const char *handle_text(const inspection *x, const pti_texture *t, char *buffer, size_t size);
 /* "param, block": what a formula depends on beside the thread. */
 const char *depends_text(uint32_t depends, char *buffer, size_t size);
 

@@ -14,17 +14,16 @@ static json_t *json_of_formula(const inspection *x, pti_poly p)
 /* Factors and what they are factors of: the strides. */
 static json_t *json_of_terms(const inspection *x, pti_poly p)
 {
-    const memory_analysis *m = x->memory;
-    const pti_sum *sum = &m->symbols.sums[p];
+    memory_analysis *m = x->memory;
+    const pti_sum sum = m->symbols.sums[p];
     json_t *list = json_array();
-    for (uint32_t i = 0; i < sum->nterms; i++) {
+    for (uint32_t i = 0; i < sum.nterms; i++) {
         json_t *j = json_object(), *of = json_array();
-        for (uint32_t a = 0; a < sum->terms[i].natoms; a++) {
-            char text[FORMULA];
-            pti_atom_text(&m->symbols, &m->plain, sum->terms[i].atoms[a], text, sizeof text);
-            json_array_append_new(of, json_text(text));
+        for (uint32_t a = 0; a < sum.terms[i].natoms; a++) {
+            pti_term one = {1, 1, {sum.terms[i].atoms[a]}};
+            json_array_append_new(of, json_of_formula(x, pti_sum_of(&m->symbols, 0, &one, 1)));
         }
-        json_object_set_new(j, "stride", json_integer(sum->terms[i].factor));
+        json_object_set_new(j, "stride", json_integer(sum.terms[i].factor));
         json_object_set_new(j, "of", of);
         json_array_append_new(list, j);
     }
@@ -84,7 +83,8 @@ static json_t *json_of_textures(const inspection *x)
         json_object_set_new(j, "instruction", json_text(opcode_of_insn(x, t->insn)));
         json_object_set_new(j, "surface", json_boolean(t->surface));
         json_object_set_new(j, "writes", json_boolean(t->writes));
-        json_object_set_new(j, "handle", json_of_formula(x, t->handle));
+        char handle[FORMULA];
+        json_object_set_new(j, "handle", json_text(handle_text(x, t, handle, sizeof handle)));
         json_object_set_new(j, "param_offset", t->param == PTI_NONE ? json_null()
                             : json_integer((json_int_t)x->memory->params.list[t->param].offset));
         json_object_set_new(j, "coordinates", coordinates);

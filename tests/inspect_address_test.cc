@@ -1,71 +1,13 @@
 // inspect_address_test.cc - formulas of addresses: their text, and their values against a plain interpretation of the same program.
-#include <gtest/gtest.h>
+#include "inspect_harness.h"
 #include <cstring>
 #include <functional>
-#include <string>
-#include <vector>
-extern "C" {
-#include "ptx/inspect/addresses.h"
-}
 
 namespace {
 
-struct Analysis {
-    ptx_module *module = nullptr;
-    const ptx_function *f = nullptr;
-    pti_statements statements{};
-    pti_flow flow{};
-    pti_symbols symbols{};
-    pti_threads threads{};
-    pti_addresses addresses{};
-
-    explicit Analysis(const std::string &body, pti_launch launch = {{32, 1, 4}})
-    {
-        std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n"
-                           ".visible .entry k(.param .u64 p, .param .u32 n, .param .u32 m, .param .align 8 .b8 s[32])\n{\n"
-                           ".reg .pred %p<40>;\n.reg .b16 %h<40>;\n.reg .b32 %r<200>;\n.reg .b64 %d<80>;\n.reg .f32 %f<9>;\n"
-                           ".shared .align 16 .b8 mem[4096];\n" + body + "\nret;\n}\n";
-        module = ptx_parse(text.data(), text.size(), "t.ptx");
-        EXPECT_EQ(module->nerrors, 0u) << (module->ndiagnostics ? module->diagnostics[0].message : "");
-        f = module->functions[0];
-        EXPECT_TRUE(pti_find_statements(module, f, &statements));
-        EXPECT_EQ(pti_find_flow(f, &flow), PTI_OK);
-        EXPECT_EQ(pti_find_symbols(&flow, &launch, &symbols), PTI_OK);
-        EXPECT_EQ(pti_find_threads(&symbols, &threads), PTI_OK);
-        EXPECT_EQ(pti_find_addresses(&symbols, &threads, &addresses), PTI_OK);
-    }
-    ~Analysis()
-    {
-        pti_free_addresses(&addresses);
-        pti_free_threads(&threads);
-        pti_free_symbols(&symbols);
-        pti_free_flow(&flow);
-        pti_free_statements(&statements);
-        ptx_module_free(module);
-    }
-    std::string base(uint32_t b) const
-    {
-        char text[500];
-        pti_names names = {&statements, nullptr, 0, 0};
-        if (addresses.bases[b].atom == PTI_NONE) return "?";
-        pti_atom_text(&symbols, &names, addresses.bases[b].atom, text, sizeof text);
-        return text;
-    }
-    std::string offset(uint32_t access) const
-    {
-        char text[1000];
-        pti_names names = {&statements, nullptr, 0, 0};
-        pti_poly_text(&symbols, &names, addresses.list[access].offset, text, sizeof text);
-        return text;
-    }
-};
-
-const char *const cta = "mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.z; mov.u32 %r3, %laneid; mov.u32 %r4, %ctaid.x; ld.param.u64 %d1, [p];"
-                        "ld.param.u32 %r5, [n]; ld.param.u32 %r6, [m]; cvta.to.global.u64 %d2, %d1; mov.u32 %r7, mem;\n";
-
 std::string global_offset(const std::string &body)
 {
-    Analysis a(cta + body);
+    Analysis a(given + body);
     EXPECT_EQ(a.addresses.count, 1u);
     EXPECT_EQ(a.base(0), "p");
     return a.offset(0);
@@ -103,7 +45,7 @@ TEST(InspectAddress, MasksShiftsAndDivisionsByMultiplication)
 
 TEST(InspectAddress, LoopsCountTheirTurns)
 {
-    Analysis a(std::string(cta) + "mov.u32 %r10, %r1; mov.u64 %d3, %d2; L: add.s64 %d3, %d3, 64; mad.lo.s32 %r11, %r10, 4, %r7; st.shared.u32 [%r11], %r10;"
+    Analysis a(std::string(given) + "mov.u32 %r10, %r1; mov.u64 %d3, %d2; L: add.s64 %d3, %d3, 64; mad.lo.s32 %r11, %r10, 4, %r7; st.shared.u32 [%r11], %r10;"
                "ld.global.u32 %r12, [%d3+-64]; mov.u32 %r13, %ntid.x; add.s32 %r10, %r10, %r13; setp.lt.s32 %p1, %r10, %r5; @%p1 bra L;");
     ASSERT_EQ(a.addresses.count, 2u);
     EXPECT_EQ(a.base(0), "mem");
@@ -114,7 +56,7 @@ TEST(InspectAddress, LoopsCountTheirTurns)
 
 TEST(InspectAddress, WhatIsNotUnderstoodIsShown)
 {
-    Analysis a(std::string(cta) + "ld.global.u32 %r10, [%d2]; mul.wide.u32 %d3, %r10, 4; add.s64 %d4, %d2, %d3; ld.global.u64 %d5, [%d4]; ld.global.u32 %r12, [%d5+16];");
+    Analysis a(std::string(given) + "ld.global.u32 %r10, [%d2]; mul.wide.u32 %d3, %r10, 4; add.s64 %d4, %d2, %d3; ld.global.u64 %d5, [%d4]; ld.global.u32 %r12, [%d5+16];");
     ASSERT_EQ(a.addresses.count, 3u);
     EXPECT_EQ(a.offset(1), "4*%r10@s10");
     EXPECT_EQ(a.base(1), "%d5@s13");
@@ -126,7 +68,7 @@ TEST(InspectAddress, WhatIsNotUnderstoodIsShown)
 TEST(InspectAddress, ExtentsFollowThreadsAndBranches)
 {
     // 128 threads store 4 bytes each, but only those with tid.x < 8; the second store is for z = 3 alone.
-    Analysis a(std::string(cta) + "mad.lo.s32 %r10, %r2, 256, %r7; mad.lo.s32 %r11, %r1, 4, %r10; setp.gt.u32 %p1, %r1, 7; @%p1 bra E;"
+    Analysis a(std::string(given) + "mad.lo.s32 %r10, %r2, 256, %r7; mad.lo.s32 %r11, %r1, 4, %r10; setp.gt.u32 %p1, %r1, 7; @%p1 bra E;"
                "st.shared.u32 [%r11], %r1; setp.eq.s32 %p2, %r2, 3; @%p2 st.shared.u32 [%r11+2048], %r1; E:");
     ASSERT_EQ(a.addresses.count, 2u);
     EXPECT_EQ(a.addresses.list[0].low, 0);
@@ -143,7 +85,7 @@ TEST(InspectAddress, ExtentsFollowThreadsAndBranches)
 
 TEST(InspectAddress, WithoutABlockTidStaysOpen)
 {
-    Analysis a(std::string(cta) + "mad.lo.s32 %r10, %r3, 16, %r7; st.shared.u32 [%r10], %r1; mad.lo.s32 %r11, %r2, 512, %r10; st.shared.u32 [%r11], %r1;", {{0, 0, 0}});
+    Analysis a(std::string(given) + "mad.lo.s32 %r10, %r3, 16, %r7; st.shared.u32 [%r10], %r1; mad.lo.s32 %r11, %r2, 512, %r10; st.shared.u32 [%r11], %r1;", {{0, 0, 0}});
     EXPECT_EQ(a.threads.count, 32u);
     EXPECT_TRUE(a.addresses.list[0].computed);
     EXPECT_EQ(a.addresses.list[0].high, 31 * 16 + 4);
@@ -153,7 +95,7 @@ TEST(InspectAddress, WithoutABlockTidStaysOpen)
 
 TEST(InspectAddress, SlotsAndPatterns)
 {
-    Analysis a(std::string(cta) + "mul.wide.u32 %d3, %r3, 16; add.s64 %d4, %d2, %d3; ld.global.v4.u32 {%r10, %r11, %r12, %r13}, [%d4]; ld.global.v4.u32 {%r10, _, %r12, %r13}, [%d4+512];"
+    Analysis a(std::string(given) + "mul.wide.u32 %d3, %r3, 16; add.s64 %d4, %d2, %d3; ld.global.v4.u32 {%r10, %r11, %r12, %r13}, [%d4]; ld.global.v4.u32 {%r10, _, %r12, %r13}, [%d4+512];"
                "ld.global.u32 %r10, [%d4+4]; st.global.u32 [%d4+4], %r10;");
     const pti_base_info &b = a.addresses.bases[0];
     EXPECT_EQ(b.slots, 8u);
@@ -224,7 +166,7 @@ TEST(InspectAddress, RandomProgramsAgainstAnInterpretation)
     for (uint32_t round = 0; round < 200; round++) {
         Program p(round + 1);
         for (int i = 0; i < 40; i++) p.add();
-        Analysis a(cta + p.text);
+        Analysis a(given + p.text);
         std::vector<Machine> machines(128);
         for (uint32_t t = 0; t < 128; t++) {
             std::memset(&machines[t], 0, sizeof(Machine));
