@@ -8,6 +8,7 @@
 #include "ptx/inspect/flow.h"
 #include "ptx/inspect/phases.h"
 #include "ptx/inspect/statements.h"
+#include "ptx/inspect/stored.h"
 
 /* ------------------------------------------------------------ the writer */
 
@@ -50,6 +51,7 @@ typedef struct inspection {
     pti_opcodes opcodes;
     pti_epilogues epilogues;
     pti_sources *sources;              /* PTI_ROLES for each phase: what A, B and C are made of */
+    pti_stored *stored;                /* likewise: what was stored to shared memory where they are loaded from there */
     ptx_arena arena;
     pti_launch launch;                 /* --block X,Y,Z */
     struct memory_analysis *memory;    /* inspect_memory.c: addresses, parameters, textures, constants, registers, shared memory */

@@ -142,8 +142,11 @@ static void write_phase(FILE *f, const inspection *x, uint32_t number, uint32_t 
     fprintf(f, "<section class=segment id=\"f%u-P%u\">\n", number, p + 1);
     report_heading(&r, 3, "P%u: %s", p + 1, range_text(q->first, q->last, range));
     report_item(&r, "%u %s", q->nmma, phase_opcode(x, p));
-    for (uint32_t role = 0; role < PTI_ROLES; role++)
-        report_item(&r, "%c: %s", "ABC"[role], source_text(x, &x->sources[p * PTI_ROLES + role], text, sizeof text));
+    for (uint32_t i = p * PTI_ROLES; i < (p + 1) * PTI_ROLES; i++) {
+        report_item(&r, "%c: %s", "ABC"[i % PTI_ROLES], source_text(x, &x->sources[i], text, sizeof text));
+        if (x->stored[i].nstores)
+            report_item(&r, "%c, %s", "ABC"[i % PTI_ROLES], stored_text(x, &x->stored[i], text, sizeof text));
+    }
     report_end(&r);
     for (uint32_t i = 0; i < q->nproducts && i < 8; i++)
         write_grid(f, q, i);

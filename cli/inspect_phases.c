@@ -1,19 +1,9 @@
 /* inspect_phases.c - the tables of phases and epilogues. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cli/inspect_memory.h"
 #include "cli/inspect_phases.h"
-
-static void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void append(char *text, size_t size, const char *format, ...)
-{
-    size_t n = strlen(text);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text + n, size - n, format, args);
-    va_end(args);
-}
 
 static const char *number(char buffer[24], uint64_t v)
 {
@@ -42,7 +32,7 @@ const char *epilogue_name(const inspection *x, uint32_t e, char *buffer, size_t 
     const pti_epilogue *q = &x->epilogues.list[e];
     buffer[0] = '\0';
     for (uint32_t i = 0; i < q->nguesses; i++)
-        append(buffer, size, "%s%s", i ? "; " : "", q->guesses[i].name);
+        append_text(buffer, size, "%s%s", i ? "; " : "", q->guesses[i].name);
     return buffer;
 }
 
@@ -57,9 +47,9 @@ static const char *check_text(const pti_phase *p, char buffer[64])
         const pti_product *q = &p->products[i];
         sum += (uint64_t)q->rows * q->columns * q->slices;
         if (i < 3)
-            append(buffer, 64, "%s%u·%u·%u", i ? " + " : "", q->rows, q->columns, q->slices);
+            append_text(buffer, 64, "%s%u·%u·%u", i ? " + " : "", q->rows, q->columns, q->slices);
     }
-    append(buffer, 64, "%s = %" PRIu64, p->nproducts > 3 ? " + …" : "", sum);
+    append_text(buffer, 64, "%s = %" PRIu64, p->nproducts > 3 ? " + …" : "", sum);
     return buffer;
 }
 
@@ -76,7 +66,7 @@ static const char *accumulator_text(const inspection *x, uint32_t p, char *buffe
     if (q->continues != PTI_NONE)
         snprintf(buffer, size, "P%u's D", q->continues + 1);
     if (q->loop_from != PTI_NONE)
-        append(buffer, size, "%sP%u's D round a loop", *buffer ? ", " : "", q->loop_from + 1);
+        append_text(buffer, size, "%sP%u's D round a loop", *buffer ? ", " : "", q->loop_from + 1);
     if (!*buffer && c->nroots == 1 && c->direct && c->roots[0].kind == PTI_ORIGIN_CONSTANT) {
         const ptx_insn *i = &x->function->insns[c->roots[0].at];
         if (i->noperands == 2 && i->operands[1].nvalues == 1 && i->operands[1].values[0].kind == PTX_VALUE_IMM)
@@ -87,23 +77,32 @@ static const char *accumulator_text(const inspection *x, uint32_t p, char *buffe
     return buffer;
 }
 
+/* What an operand is made of; behind shared memory what was stored there. */
+static const char *operand_text(const inspection *x, uint32_t p, int role, char *buffer, size_t size)
+{
+    const pti_stored *stored = &x->stored[p * PTI_ROLES + (uint32_t)role];
+    char data[320];
+    short_source_text(x, &x->sources[p * PTI_ROLES + (uint32_t)role], buffer, size);
+    if (stored->nstores)
+        append_text(buffer, size, " ← %s", short_source_text(x, &stored->data, data, sizeof data));
+    return buffer;
+}
+
 /* Where an operand is loaded from; what it is computed of where it is not. */
 static const char *bytes_text(const inspection *x, uint32_t p, int role, char *buffer, size_t size)
 {
-    const pti_sources *s = &x->sources[p * PTI_ROLES + (uint32_t)role];
     range_of_source(x, p, role, buffer, size);
-    return *buffer || role == PTI_ROLE_C ? buffer : short_source_text(x, s, buffer, size);
+    return *buffer || role == PTI_ROLE_C ? buffer : operand_text(x, p, role, buffer, size);
 }
 
 static void report_phase_row(report *r, const inspection *x, uint32_t p)
 {
     const pti_phase *q = &x->phases.list[p];
-    const pti_sources *s = &x->sources[p * PTI_ROLES];
     char name[16], range[32], m[24], n[24], k[24], count[24], check[64], a[400], b[400], c[400], before[400];
     snprintf(name, sizeof name, "P%u", p + 1);
     report_row(r, (const char *[]){name, range_text(q->first, q->last, range), size_text(q->M, m), size_text(q->N, n), size_text(q->K, k),
                                    number(count, q->nmma), check_text(q, check), q->full ? "yes" : "no",
-                                   short_source_text(x, &s[PTI_ROLE_A], a, sizeof a), bytes_text(x, p, PTI_ROLE_B, b, sizeof b),
+                                   operand_text(x, p, PTI_ROLE_A, a, sizeof a), bytes_text(x, p, PTI_ROLE_B, b, sizeof b),
                                    bytes_text(x, p, PTI_ROLE_C, c, sizeof c),
                                    accumulator_text(x, p, before, sizeof before)});
 }
@@ -125,9 +124,9 @@ static void report_groups(report *r, const inspection *x)
         if (q->count < 2 && !q->loops)
             continue;
         for (uint32_t p = q->first; p != PTI_NONE && shown < 12; p = x->phases.list[p].next, shown++)
-            append(list, sizeof list, "%sP%u", *list ? ", " : "", p + 1);
+            append_text(list, sizeof list, "%sP%u", *list ? ", " : "", p + 1);
         if (q->count > 12)
-            append(list, sizeof list, ", … P%u", q->last + 1);
+            append_text(list, sizeof list, ", … P%u", q->last + 1);
         report_row(r, (const char *[]){list, size_text(q->M, m), size_text(q->N, n), size_text(q->K, k), q->loops ? "yes" : "no"});
     }
     report_table_end(r);
@@ -160,7 +159,7 @@ static const char *shape_text(const inspection *x, uint32_t e, char buffer[64])
     const pti_epilogue *q = &x->epilogues.list[e], *like = &x->epilogues.list[q->like];
     snprintf(buffer, 64, "%012" PRIx64, q->shape & 0xffffffffffff);
     if (like->nlike > 1)
-        append(buffer, 64, " ×%u", like->nlike);
+        append_text(buffer, 64, " ×%u", like->nlike);
     return buffer;
 }
 
@@ -182,9 +181,9 @@ static void report_histogram(report *r, const inspection *x, const pti_epilogue 
 {
     char text[2048] = "";
     for (uint32_t i = 0; i < q->nops && i < most; i++)
-        append(text, sizeof text, "%s%u %s", i ? ", " : "", q->ops[i].count, x->opcodes.list[q->ops[i].opcode].text);
+        append_text(text, sizeof text, "%s%u %s", i ? ", " : "", q->ops[i].count, x->opcodes.list[q->ops[i].opcode].text);
     if (q->nlabels)
-        append(text, sizeof text, "%s%u labels", *text ? ", " : "", q->nlabels);
+        append_text(text, sizeof text, "%s%u labels", *text ? ", " : "", q->nlabels);
     report_item(r, "operations: %s%s", text, q->nops > most ? ", …" : "");
 }
 
@@ -196,7 +195,7 @@ static void report_ranges(report *r, const inspection *x, const pti_epilogue *q)
     for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
         uint32_t first = 0, last = 0;
         if (find_work(x, q, works[i], &first, &last))
-            append(text, sizeof text, "%s%u %s %s", *text ? ", " : "", q->work[works[i]], pti_work_name(works[i]), range_text(first, last, range));
+            append_text(text, sizeof text, "%s%u %s %s", *text ? ", " : "", q->work[works[i]], pti_work_name(works[i]), range_text(first, last, range));
     }
     if (*text)
         report_item(r, "where: %s", text);
@@ -266,8 +265,11 @@ void report_phase(report *r, const inspection *x, uint32_t p)
                     m->slices, m->count, m->full ? "" : "; not every place is filled");
     }
     report_item(r, "%u D tiles, %u A fragments, %u B fragments; %s: %s", q->ntiles, q->na, q->nb, check_text(q, check), q->full ? "holds" : "does not hold");
-    for (int role = 0; role < PTI_ROLES; role++)
-        report_item(r, "%c: %s", "ABC"[role], source_text(x, &x->sources[p * PTI_ROLES + (uint32_t)role], text, sizeof text));
+    for (uint32_t i = p * PTI_ROLES; i < (p + 1) * PTI_ROLES; i++) {
+        report_item(r, "%c: %s", "ABC"[i % PTI_ROLES], source_text(x, &x->sources[i], text, sizeof text));
+        if (x->stored[i].nstores)
+            report_item(r, "%c, %s", "ABC"[i % PTI_ROLES], stored_text(x, &x->stored[i], text, sizeof text));
+    }
     if (*accumulator_text(x, p, before, sizeof before))
         report_item(r, "C goes on from %s", before);
     report_tiles(r, x, q);

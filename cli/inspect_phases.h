@@ -25,7 +25,9 @@ const char *words_text(const load_group *g, char *buffer, size_t size);
 
 /* What an operand is made of, in a line: "P13's D and 12 ld.global.v2.u16 […] through 48 add.f16". */
 const char *source_text(const inspection *x, const pti_sources *s, char *buffer, size_t size);
-/* The same for a table: "P6's D, packed". */
+/* What was stored where an operand is loaded from shared memory: "stored at s8019–s8058 by 4 st.shared.v4.u32: P9's D through …". */
+const char *stored_text(const inspection *x, const pti_stored *s, char *buffer, size_t size);
+/* The same as source_text for a table: "P6's D, packed". */
 const char *short_source_text(const inspection *x, const pti_sources *s, char *buffer, size_t size);
 /* Only where an operand is loaded from, for tables: "param_0+40 + 16*laneid: 50112…50636". */
 const char *range_of_source(const inspection *x, uint32_t p, int role, char *buffer, size_t size);

@@ -68,6 +68,15 @@ static json_t *json_of_sources(const inspection *x, const pti_sources *s)
     return j;
 }
 
+static json_t *json_of_stored(const inspection *x, const pti_stored *s)
+{
+    json_t *j = json_of_sources(x, &s->data);
+    json_object_set_new(j, "stores", json_integer(s->nstores));
+    json_object_set_new(j, "first", json_integer(pti_statement_of_insn(&x->statements, s->stores[0]) + 1));
+    json_object_set_new(j, "last", json_integer(pti_statement_of_insn(&x->statements, s->stores[s->nstores - 1]) + 1));
+    return j;
+}
+
 static json_t *json_of_product(const pti_product *q)
 {
     return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "M", (json_int_t)q->M, "N", (json_int_t)q->N, "K", (json_int_t)q->K, "rows",
@@ -120,8 +129,12 @@ json_t *json_of_phase(const inspection *x, uint32_t p)
     json_object_set_new(j, "continues", number_or_null(q->continues, PTI_NONE));
     json_object_set_new(j, "loop_from", number_or_null(q->loop_from, PTI_NONE));
     json_object_set_new(j, "group", json_integer(q->group + 1));
-    for (uint32_t i = 0; i < PTI_ROLES; i++)
-        json_object_set_new(sources, roles[i], json_of_sources(x, &x->sources[p * PTI_ROLES + i]));
+    for (uint32_t i = 0; i < PTI_ROLES; i++) {
+        json_t *source = json_of_sources(x, &x->sources[p * PTI_ROLES + i]);
+        if (x->stored[p * PTI_ROLES + i].nstores)
+            json_object_set_new(source, "stored", json_of_stored(x, &x->stored[p * PTI_ROLES + i]));
+        json_object_set_new(sources, roles[i], source);
+    }
     json_object_set_new(j, "sources", sources);
     for (uint32_t i = 0; i < q->nmma; i++) {
         const pti_mma *m = &q->mma[i];

@@ -1,19 +1,9 @@
 /* inspect_sources.c - what operands of phases are made of, as text. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cli/inspect_memory.h"
 #include "cli/inspect_phases.h"
-
-static void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void append(char *text, size_t size, const char *format, ...)
-{
-    size_t n = strlen(text);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text + n, size - n, format, args);
-    va_end(args);
-}
 
 /* ------------------------------------------------------------ loads */
 
@@ -129,9 +119,9 @@ const char *range_of_source(const inspection *x, uint32_t p, int role, char *buf
     buffer[0] = '\0';
     for (uint32_t i = 0; i < n && i < 3; i++)
         if (*pattern_text(x, &groups[i], pattern, sizeof pattern))
-            append(buffer, size, "%s%s: %s", *buffer ? "; " : "", pattern, words_text(&groups[i], words, sizeof words));
+            append_text(buffer, size, "%s%s: %s", *buffer ? "; " : "", pattern, words_text(&groups[i], words, sizeof words));
     if (n > 3)
-        append(buffer, size, "; …");
+        append_text(buffer, size, "; …");
     return buffer;
 }
 
@@ -144,7 +134,7 @@ const char *short_source_text(const inspection *x, const pti_sources *s, char *b
     for (uint32_t i = 0; i < s->nroots; i++) {
         uint32_t opcode = s->roots[i].kind == PTI_ORIGIN_LOAD ? x->opcodes.of_insn[s->roots[i].at] : 0, k = 0;
         if (s->roots[i].kind == PTI_ORIGIN_PHASE && phases++ < MOST)
-            append(buffer, size, "%sP%u's D", *buffer ? ", " : "", s->roots[i].at + 1);
+            append_text(buffer, size, "%sP%u's D", *buffer ? ", " : "", s->roots[i].at + 1);
         if (s->roots[i].kind != PTI_ORIGIN_LOAD)
             continue;
         while (k < n && counts[k].opcode != opcode)
@@ -155,12 +145,12 @@ const char *short_source_text(const inspection *x, const pti_sources *s, char *b
             counts[k].count++;
     }
     for (uint32_t i = 0; i < n; i++)
-        append(buffer, size, "%s%u %s", *buffer ? ", " : "", counts[i].count, x->opcodes.list[counts[i].opcode].text);
+        append_text(buffer, size, "%s%u %s", *buffer ? ", " : "", counts[i].count, x->opcodes.list[counts[i].opcode].text);
     if (s->direct)
         return buffer;
     for (uint32_t i = 0; i < s->nthrough; i++)
         packs += x->opcodes.list[x->opcodes.of_insn[s->through[i]]].work == PTI_WORK_PACK;
-    append(buffer, size, packs == s->nthrough ? ", packed" : ", computed");
+    append_text(buffer, size, packs == s->nthrough ? ", packed" : ", computed");
     return buffer;
 }
 
@@ -172,12 +162,12 @@ static void append_loads(const inspection *x, const pti_sources *s, char *buffer
     char pattern[ADDRESS_TEXT], words[64];
     uint32_t n = group_loads(x, s, groups, 4);
     for (uint32_t i = 0; i < n && i < 4; i++) {
-        append(buffer, size, "%s%u %s", *buffer ? ", " : "", groups[i].count, x->opcodes.list[groups[i].opcode].text);
+        append_text(buffer, size, "%s%u %s", *buffer ? ", " : "", groups[i].count, x->opcodes.list[groups[i].opcode].text);
         if (*pattern_text(x, &groups[i], pattern, sizeof pattern))
-            append(buffer, size, " [%s: %s]", pattern, words_text(&groups[i], words, sizeof words));
+            append_text(buffer, size, " [%s: %s]", pattern, words_text(&groups[i], words, sizeof words));
     }
     if (n > 4)
-        append(buffer, size, ", loads of %u more kinds", n - 4);
+        append_text(buffer, size, ", loads of %u more kinds", n - 4);
 }
 
 /* Constants are named by their value where all of them fold to one. */
@@ -200,9 +190,9 @@ static void append_constants(const inspection *x, const pti_sources *s, char *bu
     if (!n)
         return;
     if (same)
-        append(buffer, size, "%sthe constant 0x%" PRIx64, *buffer ? ", " : "", value);
+        append_text(buffer, size, "%sthe constant 0x%" PRIx64, *buffer ? ", " : "", value);
     else
-        append(buffer, size, "%s%u constants", *buffer ? ", " : "", n);
+        append_text(buffer, size, "%s%u constants", *buffer ? ", " : "", n);
 }
 
 static int by_number(const void *a, const void *b)
@@ -224,11 +214,11 @@ static void append_through(const inspection *x, const pti_sources *s, char *buff
     for (uint32_t i = 0; i < s->nthrough; i++)
         counts[x->opcodes.of_insn[s->through[i]]].count++;
     qsort(counts, x->opcodes.count, sizeof *counts, by_number);
-    append(buffer, size, " through");
+    append_text(buffer, size, " through");
     for (uint32_t i = 0; i < x->opcodes.count && counts[i].count && i < 8; i++)
-        append(buffer, size, "%s %u %s", i ? "," : "", counts[i].count, x->opcodes.list[counts[i].opcode].text);
+        append_text(buffer, size, "%s %u %s", i ? "," : "", counts[i].count, x->opcodes.list[counts[i].opcode].text);
     if (x->opcodes.count > 8 && counts[8].count)
-        append(buffer, size, ", …");
+        append_text(buffer, size, ", …");
     free(counts);
 }
 
@@ -238,18 +228,31 @@ const char *source_text(const inspection *x, const pti_sources *s, char *buffer,
     buffer[0] = '\0';
     for (uint32_t i = 0; i < s->nroots; i++) {
         if (s->roots[i].kind == PTI_ORIGIN_PHASE)
-            append(buffer, size, "%sP%u's D", *buffer ? ", " : "", s->roots[i].at + 1);
+            append_text(buffer, size, "%sP%u's D", *buffer ? ", " : "", s->roots[i].at + 1);
         specials += s->roots[i].kind == PTI_ORIGIN_SPECIAL;
         unwritten += s->roots[i].kind == PTI_ORIGIN_UNWRITTEN;
     }
     append_loads(x, s, buffer, size);
     append_constants(x, s, buffer, size);
     if (specials)
-        append(buffer, size, "%s%u special registers", *buffer ? ", " : "", specials);
+        append_text(buffer, size, "%s%u special registers", *buffer ? ", " : "", specials);
     if (unwritten)
-        append(buffer, size, "%s%u registers that are not written before", *buffer ? ", " : "", unwritten);
+        append_text(buffer, size, "%s%u registers that are not written before", *buffer ? ", " : "", unwritten);
     append_through(x, s, buffer, size);
     if (s->cut)
-        append(buffer, size, "; the search was cut short");
+        append_text(buffer, size, "; the search was cut short");
+    return buffer;
+}
+
+const char *stored_text(const inspection *x, const pti_stored *s, char *buffer, size_t size)
+{
+    char data[1600], range[32];
+    buffer[0] = '\0';
+    if (!s->nstores)
+        return buffer;
+    append_text(buffer, size, "stored at %s by %u %s", range_text(pti_statement_of_insn(&x->statements, s->stores[0]),
+                pti_statement_of_insn(&x->statements, s->stores[s->nstores - 1]), range), s->nstores,
+                x->opcodes.list[x->opcodes.of_insn[s->stores[0]]].text);
+    append_text(buffer, size, ": %s", source_text(x, &s->data, data, sizeof data));
     return buffer;
 }

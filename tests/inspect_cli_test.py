@@ -141,6 +141,12 @@ class InspectTest(unittest.TestCase):
                     self.assertEqual((got["special_registers"], got["unwritten"]), (0, 0))
                     if "through" in want:
                         self.assertIn(want["through"], got["through"])
+        for phase, roles in self.figures["stored"].items():                # behind shared memory
+            for role, phases in roles.items():
+                got = self.dec2["phases"][int(phase) - 1]["sources"][role]["stored"]
+                self.assertEqual(got["phases"], phases)
+                self.assertIn("cvt.rn.satfinite.e4m3x2.f16x2", got["through"])
+        self.assertIn("rsqrt.approx.ftz.f32", self.dec2["phases"][1]["sources"]["A"]["stored"]["through"])
         shared = self.figures["shared_a"]      # one normed tile is the A operand of every even phase of the MLP
         operands = [self.dec2["phases"][p - 1]["sources"]["A"] for p in shared["phases"]]
         for a in operands:
@@ -206,6 +212,8 @@ class InspectTest(unittest.TestCase):
         self.assertIn("48*", a[0]["index"])            # a row of shared memory is 24 halves
         self.assertIn("48*", b[0]["index"])
         self.assertEqual((a[0]["base"][-2:], b[0]["base"][-2:]), ("ta", "tb"))
+        for role, param in (("A", "param_0"), ("B", "param_1")):
+            self.assertEqual({g["base"] for g in k["phases"][0]["sources"][role]["stored"]["loads"]}, {param})
         k = self.kernel("fp8_gemm_f32")
         self.assertEqual(len(k["phases"]), 10)
         self.assertTrue(all((p["M"], p["N"], p["K"]) == (16, 8, 32) for p in k["phases"]))

@@ -7,6 +7,7 @@
 
 extern "C" {
 #include "ptx/inspect/guess.h"
+#include "ptx/inspect/stored.h"
 }
 
 namespace {
@@ -268,6 +269,55 @@ TEST(Sources, EndAtLoadsPhasesAndConstants)
     EXPECT_FALSE(a.direct);
     EXPECT_EQ(x.names(1), "requantise → P2's A");
     EXPECT_EQ(x.evidence(1, "requantise → P2's A"), "2 cvt.rn.satfinite.e4m3x2.f16x2: 2 for P2's A; of P1's D as it is: 1");
+}
+
+/* The statements of the stores that the A operand of phase p is taken to come from, and what they store. */
+std::string stores_of(Analysis &x, uint32_t p)
+{
+    pti_symbols symbols;
+    pti_addresses addresses;
+    pti_exchange exchange;
+    pti_search search;
+    pti_stored stored;
+    pti_launch launch = {{32, 1, 1}};
+    pti_threads threads;
+    EXPECT_EQ(pti_find_symbols(&x.flow, &launch, &symbols), PTI_OK);
+    EXPECT_EQ(pti_find_threads(&symbols, &threads), PTI_OK);
+    EXPECT_EQ(pti_find_addresses(&symbols, &threads, &addresses), PTI_OK);
+    EXPECT_TRUE(pti_find_exchange(x.f, &addresses, &x.opcodes, &exchange));
+    EXPECT_TRUE(pti_begin_search(&x.flow, &x.phases, &x.opcodes, &x.arena, &search));
+    EXPECT_TRUE(pti_find_stored(&exchange, &search, &x.sources[p * PTI_ROLES + PTI_ROLE_A], &stored));
+    std::string all;
+    for (uint32_t i = 0; i < stored.nstores; i++)
+        all += (i ? " s" : "s") + std::to_string(pti_statement_of_insn(&x.s, stored.stores[i]) + 1);
+    for (uint32_t i = 0; i < stored.data.nroots; i++)
+        all += stored.data.roots[i].kind == PTI_ORIGIN_PHASE ? " P" + std::to_string(stored.data.roots[i].at + 1)
+                                                             : " kind " + std::to_string(stored.data.roots[i].kind);
+    pti_end_search(&search);
+    pti_free_exchange(&exchange);
+    pti_free_addresses(&addresses);
+    pti_free_threads(&threads);
+    pti_free_symbols(&symbols);
+    return all;
+}
+
+TEST(Sources, GoBehindSharedMemory)
+{
+    const std::string load = "ld.shared.v4.u32 {%a4, %a5, %a6, %a7}, [smem+64];\n", second = mma(1, 1, 0, "c0");
+    Analysis x(mma(0, 0, 0, "c0") + "st.shared.u32 [smem+64], %d0;\nbar.sync 0;\n" + load + second);
+    EXPECT_EQ(stores_of(x, 1), "s2 P1");
+    Analysis other(mma(0, 0, 0, "c0") + "st.shared.u32 [smem+80], %d0;\nbar.sync 0;\n" + load + second);      /* other bytes */
+    EXPECT_EQ(stores_of(other, 1), "");
+    Analysis late(mma(0, 0, 0, "c0") + "st.shared.u32 [smem+64], %r1;\nbar.sync 0;\n" + load + "st.shared.u32 [smem+64], %d0;\n" + second);
+    EXPECT_EQ(stores_of(late, 1), "s2 kind " + std::to_string(PTI_ORIGIN_UNWRITTEN));
+    /* the newest interval that has any */
+    Analysis newest("st.shared.u32 [smem+64], %r1;\nbar.sync 0;\n" + mma(0, 0, 0, "c0") +
+                    "st.shared.u32 [smem+64], %d0;\nst.shared.u32 [smem+68], %d1;\nbar.sync 0;\nst.shared.u32 [smem+512], %r1;\nbar.sync 0;\n" + load + second);
+    EXPECT_EQ(stores_of(newest, 1), "s4 s5 P1");
+    Analysis copy("ld.param.u64 %rd1, [p];\ncp.async.ca.shared.global [smem+64], [%rd1], 16;\nbar.sync 0;\n" + load + mma(1, 1, 0, "c0"));
+    EXPECT_EQ(stores_of(copy, 0), "s2 kind " + std::to_string(PTI_ORIGIN_LOAD));
+    Analysis none(mma(0, 0, 0, "c0") + mma(1, 1, 0, "c0"));
+    EXPECT_EQ(stores_of(none, 0), "");
 }
 
 TEST(Epilogues, ShapesAndHistograms)
