@@ -13,6 +13,8 @@ import sys
 import tempfile
 import time
 
+from inspect_kernel import kernel
+
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DEC2 = os.path.join(SOURCE, "ptx_corpus", "dec2")
 
@@ -80,6 +82,10 @@ def main():
                             "-o", os.path.join(folder, "k.o"), env=env)
             size = os.path.getsize(os.path.join(folder, "k.o"))
             row(f"translate dec2 to a {target} object ({size // 1024} KB)", f"{seconds:.1f} s", "5 s" if target == "gfx1100" else "")
+        with open(os.path.join(folder, "big.ptx"), "w") as f:
+            f.write(kernel(100000))
+        seconds = timed(command, "inspect", os.path.join(folder, "big.ptx"), "--markdown")
+        row("inspect --markdown of 100,000 statements, 2,900 phases", f"{seconds:.1f} s", "2 s")
         if shutil.which("ptxas"):
             seconds = timed("ptxas", "-O3", "-arch=sm_89", os.path.join(DEC2, "dec2.ptx"), "-o", os.path.join(folder, "k.cubin"))
             row("ptxas -O3 -arch=sm_89 on the same file", f"{seconds:.1f} s")
