@@ -268,7 +268,7 @@ static cu_result text_of_units(const void *const *units, int capability, dr_jit 
     if (!result && !found)
         result = DR_ERROR(NO_BINARY_FOR_GPU);
     if (!result)
-        result = dr_link_texts(texts, lengths, NULL, found, jit, text, length);
+        result = dr_link_texts(texts, lengths, found, jit, text, length);
     for (size_t i = 0; texts && i < found; i++)
         free(texts[i]);
     free(texts);

@@ -10,5 +10,3 @@ void dr_spy_launched(dr_function *function, uint64_t ns) { (void)function, (void
 void dr_texrefs_free(dr_module *module) { (void)module; }
 cu_result dr_pool_free_now(const dr_range *range) { return dr_memory_free(range->base, false); }
 cu_result dr_pool_free_done(uint64_t address) { return dr_memory_free(address, false); }
-cu_result dr_link_texts(char *const *texts, const size_t *lengths, const char *const *names, size_t count, dr_jit *jit, char **out,
-                        size_t *length) { (void)texts, (void)lengths, (void)names, (void)count, (void)jit, (void)out, (void)length; return 801; }
