@@ -123,6 +123,7 @@ static int32_t type_of(dr_work_kind kind)
     case DR_WORK_COPY: return CUABI_CU_GRAPH_NODE_TYPE_MEMCPY;
     case DR_WORK_SET: return CUABI_CU_GRAPH_NODE_TYPE_MEMSET;
     case DR_WORK_HOST: return CUABI_CU_GRAPH_NODE_TYPE_HOST;
+    case DR_WORK_FREE: return CUABI_CU_GRAPH_NODE_TYPE_MEM_FREE;
     case DR_WORK_WAIT_VALUE:
     case DR_WORK_WRITE_VALUE: return CUABI_CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
     default: return -1;
@@ -144,6 +145,24 @@ cu_result dr_capture_add(dr_stream *s, const dr_work *work)
         dr_work_free(&lost);
     }
     pthread_mutex_unlock(&capture_lock);
+    return result;
+}
+
+cu_result dr_capture_alloc(dr_stream *s, size_t bytes, cu_address *address)
+{
+    dr_node *n;
+    cu_result result = dr_memory_new(s->context, bytes, DR_MEMORY_DEVICE, 0, false, address);
+    if (result)
+        return result;
+    pthread_mutex_lock(&capture_lock);
+    result = dr_stream_captured(s) ? append(s, CUABI_CU_GRAPH_NODE_TYPE_MEM_ALLOC, &n) : DR_ERROR(STREAM_CAPTURE_INVALIDATED);
+    if (!result) {
+        n->of.alloc.bytes = bytes;
+        n->of.alloc.address = *address;
+    }
+    pthread_mutex_unlock(&capture_lock);
+    if (result)
+        dr_memory_free(*address, false);
     return result;
 }
 

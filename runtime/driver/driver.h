@@ -172,6 +172,8 @@ void dr_memory_leave(dr_context *context);
 bool dr_host_map(dr_device *device, uint64_t address, uint64_t bytes, bool map);
 /* cuMemFree of memory that came from a pool. */
 cu_result dr_pool_free_now(const dr_range *range);
+void dr_range_set_pool(uint64_t base, dr_pool *pool);
+/* Its turn has come in a stream. */
 cu_result dr_pool_free_done(uint64_t address);
 cu_result dr_range_add(const dr_range *range);
 void dr_range_remove(uint64_t base);
@@ -346,6 +348,8 @@ static inline bool dr_stream_captured(dr_stream *stream)
 }
 /* What a context captures has come to nothing. */
 void dr_capture_invalidate(dr_context *context);
+/* cuMemAllocAsync in a captured stream. */
+cu_result dr_capture_alloc(dr_stream *stream, size_t bytes, cu_address *address);
 cu_result dr_capture_record(dr_stream *stream, dr_event *event, uint32_t flags);
 cu_result dr_capture_wait(dr_stream *stream, dr_event *event, uint32_t flags);
 /* The stream is going: what it captured cannot be ended any more. */

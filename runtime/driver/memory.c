@@ -77,6 +77,15 @@ cu_result dr_range_add(const dr_range *range)
     return result;
 }
 
+void dr_range_set_pool(uint64_t base, dr_pool *pool)
+{
+    pthread_rwlock_wrlock(&table.lock);
+    size_t i = above(base);
+    if (i && table.at[i - 1].base == base)
+        table.at[i - 1].pool = pool;
+    pthread_rwlock_unlock(&table.lock);
+}
+
 /* Takes the range that begins at `base` out of the table, if `wanted` says so. */
 static bool take(uint64_t base, bool (*wanted)(const dr_range *range, void *user), void *user, dr_range *out)
 {
@@ -421,7 +430,7 @@ static cu_result attribute_of(void *data, int32_t attribute, uint64_t address, c
         *(uint64_t *)data = known ? r->id : 0;
         return CUABI_SUCCESS;
     case CUABI_CU_POINTER_ATTRIBUTE_IS_MANAGED:
-        *(uint32_t *)data = known && r->kind == DR_MEMORY_MANAGED;
+        *(uint32_t *)data = known && (r->kind == DR_MEMORY_MANAGED || (r->kind == DR_MEMORY_VARIABLE && r->flags));
         return CUABI_SUCCESS;
     case CUABI_CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
         *(int *)data = known ? r->device->ordinal : -2;      /* CU_DEVICE_INVALID */

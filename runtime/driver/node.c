@@ -165,6 +165,10 @@ cu_result dr_node_set_work(dr_node *n, dr_context *context, const dr_work *work)
         break;
     }
     case DR_WORK_HOST: n->of.host = (cu_host_node){work->of.host.call, work->of.host.user}; break;
+    case DR_WORK_FREE:             /* the memory stays for the next launch: see set_alloc */
+        n->of.free = work->of.address;
+        n->work.kind = DR_WORK_NONE;
+        break;
     default: break;
     }
     return CUABI_SUCCESS;

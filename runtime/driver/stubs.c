@@ -8,5 +8,3 @@ void dr_spy_module(dr_module *module) { (void)module; }
 void dr_spy_launch(const dr_launch *launch) { (void)launch; }
 void dr_spy_launched(dr_function *function, uint64_t ns) { (void)function, (void)ns; }
 void dr_texrefs_free(dr_module *module) { (void)module; }
-cu_result dr_pool_free_now(const dr_range *range) { return dr_memory_free(range->base, false); }
-cu_result dr_pool_free_done(uint64_t address) { return dr_memory_free(address, false); }

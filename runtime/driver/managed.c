@@ -1,0 +1,106 @@
+/* managed.c - advice about managed memory, and access between devices: things that change nothing here but are asked for. */
+#include <string.h>
+#include "runtime/driver/driver.h"
+
+static cu_result check_managed(cu_address address, size_t count)
+{
+    dr_range range;
+    if (!count || !dr_range_find(address, &range) || (range.kind != DR_MEMORY_MANAGED && !(range.kind == DR_MEMORY_VARIABLE && range.flags)) ||
+        count > range.bytes - (address - range.base))
+        return DR_ERROR(INVALID_VALUE);
+    return CUABI_SUCCESS;
+}
+
+/* -1 is the host. */
+static bool is_place(int device)
+{
+    return device == -1 || dr_device_at(device);
+}
+
+cu_result impl_cuMemAdvise(cu_address dev_ptr, size_t count, int32_t advice, cu_device device)
+{
+    DR_NEED(advice >= 1 && advice <= 6);
+    DR_USE(c);
+    if (advice > 2 && !is_place(device))
+        return DR_ERROR(INVALID_DEVICE);
+    return check_managed(dev_ptr, count);
+}
+
+/* A location: 1 a device, 2 the host, 3 and 4 a part of the host. */
+static int device_at(cu_location location)
+{
+    return location.type == CUABI_CU_MEM_LOCATION_TYPE_DEVICE ? location.id : location.type >= 2 && location.type <= 4 ? -1 : -2;
+}
+
+cu_result impl_cuMemAdvise_v2(cu_address dev_ptr, size_t count, int32_t advice, cu_location location)
+{
+    return impl_cuMemAdvise(dev_ptr, count, advice, device_at(location));
+}
+
+cu_result impl_cuMemPrefetchAsync(cu_address dev_ptr, size_t count, cu_device dst_device, cu_stream stream)
+{
+    DR_USE(c);
+    dr_stream *s;
+    cu_result result = dr_stream_of(c, stream, &s);
+    if (!result && !is_place(dst_device))
+        result = DR_ERROR(INVALID_DEVICE);
+    return result ? result : check_managed(dev_ptr, count);
+}
+
+cu_result impl_cuMemPrefetchAsync_v2(cu_address dev_ptr, size_t count, cu_location location, uint32_t flags, cu_stream stream)
+{
+    DR_NEED(flags == 0);
+    return impl_cuMemPrefetchAsync(dev_ptr, count, device_at(location), stream);
+}
+
+cu_result impl_cuStreamAttachMemAsync(cu_stream stream, cu_address address, size_t length, uint32_t flags)
+{
+    DR_NEED(flags == CUABI_CU_MEM_ATTACH_GLOBAL || flags == CUABI_CU_MEM_ATTACH_HOST || flags == CUABI_CU_MEM_ATTACH_SINGLE);
+    DR_USE(c);
+    dr_stream *s;
+    dr_range range;
+    cu_result result = dr_stream_of(c, stream, &s);
+    if (result)
+        return result;
+    if (!dr_range_find(address, &range) || (length && length != range.bytes))
+        return DR_ERROR(INVALID_VALUE);
+    return check_managed(address, range.bytes - (address - range.base));
+}
+
+/* ------------------------------------------------------------ peers: every device has memory of its own */
+
+cu_result impl_cuDeviceCanAccessPeer(int *can_access_peer, cu_device device, cu_device peer_device)
+{
+    DR_NEED(can_access_peer);
+    if (dr_ready())
+        return dr_ready();
+    if (!dr_device_at(device) || !dr_device_at(peer_device))
+        return DR_ERROR(INVALID_DEVICE);
+    *can_access_peer = 0;
+    return CUABI_SUCCESS;
+}
+
+cu_result impl_cuDeviceGetP2PAttribute(int *value, int32_t attribute, cu_device src_device, cu_device dst_device)
+{
+    DR_NEED(value && attribute >= CUABI_CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK && attribute <= 5);
+    if (dr_ready())
+        return dr_ready();
+    if (!dr_device_at(src_device) || !dr_device_at(dst_device) || src_device == dst_device)
+        return DR_ERROR(INVALID_DEVICE);
+    *value = 0;
+    return CUABI_SUCCESS;
+}
+
+cu_result impl_cuCtxEnablePeerAccess(cu_context peer_context, uint32_t flags)
+{
+    DR_NEED(flags == 0);
+    DR_USE(c);
+    dr_context *peer = dr_object_of(peer_context, DR_CONTEXT);
+    return !peer || peer == c ? DR_ERROR(INVALID_CONTEXT) : DR_ERROR(PEER_ACCESS_UNSUPPORTED);
+}
+
+cu_result impl_cuCtxDisablePeerAccess(cu_context peer_context)
+{
+    DR_USE(c);
+    return dr_object_of(peer_context, DR_CONTEXT) ? DR_ERROR(PEER_ACCESS_NOT_ENABLED) : DR_ERROR(INVALID_CONTEXT);
+}
