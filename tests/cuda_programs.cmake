@@ -1,0 +1,98 @@
+# Unmodified CUDA programs over libcuda.so.1 and libcudart.so.13, and what those libraries are made of against NVIDIA's headers.
+# Those in C use the driver API over PTX text and are built with any compiler; those in CUDA C++ need nvcc and are skipped without it.
+set(CUDA_PROGRAMS ${CMAKE_CURRENT_SOURCE_DIR}/cuda_programs)
+set(CUDA_PROGRAM_ENVIRONMENT)
+if(PTXBRIDGE_SANITIZE MATCHES "address")       # the libraries are instrumented, nvcc's programs are not
+  execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so OUTPUT_VARIABLE libasan OUTPUT_STRIP_TRAILING_WHITESPACE)
+  set(CUDA_PROGRAM_ENVIRONMENT "LD_PRELOAD=${libasan}" "ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0")
+endif()
+
+# cuda_program_test(NAME DEVICE): the test cuda_program.NAME or cuda_program_sim.NAME
+function(cuda_program_test name device executable)
+  string(REGEX REPLACE ":.*" "" kind ${device})
+  set(test cuda_program_${kind}.${name})
+  add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} ${CUDA_PROGRAMS}/run.py $<TARGET_FILE:ptxbridge_cli> exec --device ${device} ${executable} -- ${name})
+  set_tests_properties(${test} PROPERTIES TIMEOUT 300 ENVIRONMENT "${CUDA_PROGRAM_ENVIRONMENT}")
+endfunction()
+
+# ---------------------------------------------------------------- driver API, any C compiler
+foreach(name driver_saxpy driver_link driver_stress)
+  add_executable(${name} ${CUDA_PROGRAMS}/${name}.c)
+  target_link_libraries(${name} PRIVATE ptxb_flags ptxb_driver Threads::Threads)
+endforeach()
+add_executable(driver_lookup ${CUDA_PROGRAMS}/driver_lookup.c)
+target_link_libraries(driver_lookup PRIVATE ptxb_flags ${CMAKE_DL_LIBS})
+foreach(name driver_saxpy driver_link driver_stress driver_lookup)
+  cuda_program_test(${name} cpu $<TARGET_FILE:${name}>)
+  if(PTXBRIDGE_LLVM AND NOT PTXBRIDGE_SANITIZE AND NOT name STREQUAL "driver_stress")
+    cuda_program_test(${name} sim:gfx1100 $<TARGET_FILE:${name}>)
+  endif()
+endforeach()
+
+# ---------------------------------------------------------------- CUDA C++, nvcc
+set(CUDA_CPU_PROGRAMS asserts cooperative cub_scan device_malloc device_printf errors graphs launch_attributes managed matrix_multiply
+    occupancy pools reduction separate streams symbols tensor_cores textures threads thrust_sort vector_add)
+set(CUDA_SIM_PROGRAMS cooperative device_malloc device_printf errors launch_attributes managed matrix_multiply occupancy reduction separate
+    streams symbols tensor_cores threads vector_add)
+set(CUDA_SANITIZED_PROGRAMS errors graphs pools separate streams textures threads vector_add)
+
+function(build_cuda_program name)
+  set(sources ${CUDA_PROGRAMS}/${name}.cu)
+  set(flags -cudart shared -std=c++17 -arch=compute_80)
+  if(name STREQUAL "separate")
+    set(sources ${CUDA_PROGRAMS}/separate_main.cu ${CUDA_PROGRAMS}/separate_code.cu ${CUDA_PROGRAMS}/separate_data.cu)
+    list(APPEND flags -rdc=true)
+  elseif(name STREQUAL "threads")
+    list(APPEND flags --default-stream per-thread)
+  elseif(name STREQUAL "vector_add")           # as nvcc does it by itself: machine code beside the PTX
+    set(flags -cudart shared)
+  endif()
+  set(program ${CMAKE_CURRENT_BINARY_DIR}/cuda_programs/${name})
+  add_custom_command(OUTPUT ${program} COMMAND ${PTXBRIDGE_NVCC} ${flags} ${sources} -o ${program}
+    DEPENDS ${sources} ${CUDA_PROGRAMS}/check.h ${CUDA_PROGRAMS}/separate.h COMMENT "nvcc ${name}" VERBATIM)
+endfunction()
+
+set(programs ${CUDA_CPU_PROGRAMS})
+if(PTXBRIDGE_SANITIZE)
+  set(programs ${CUDA_SANITIZED_PROGRAMS})
+endif()
+if(PTXBRIDGE_NVCC)
+  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/cuda_programs)
+  set(built)
+  foreach(name ${programs})
+    build_cuda_program(${name})
+    list(APPEND built ${CMAKE_CURRENT_BINARY_DIR}/cuda_programs/${name})
+    cuda_program_test(${name} cpu ${CMAKE_CURRENT_BINARY_DIR}/cuda_programs/${name})
+    if(PTXBRIDGE_LLVM AND NOT PTXBRIDGE_SANITIZE AND name IN_LIST CUDA_SIM_PROGRAMS)
+      cuda_program_test(${name} sim:gfx1100 ${CMAKE_CURRENT_BINARY_DIR}/cuda_programs/${name})
+    endif()
+  endforeach()
+  # nvcc's default: the runtime inside, which exec refuses with an explanation.
+  set(static_program ${CMAKE_CURRENT_BINARY_DIR}/cuda_programs/static_runtime)
+  add_custom_command(OUTPUT ${static_program} COMMAND ${PTXBRIDGE_NVCC} -arch=compute_80 ${CUDA_PROGRAMS}/vector_add.cu -o ${static_program}
+    DEPENDS ${CUDA_PROGRAMS}/vector_add.cu COMMENT "nvcc, static runtime" VERBATIM)
+  add_test(NAME cuda_exec.static_runtime COMMAND ptxbridge_cli exec ${static_program})
+  set_tests_properties(cuda_exec.static_runtime PROPERTIES PASS_REGULAR_EXPRESSION "nvcc -cudart shared")
+  # Nothing but the library path.
+  add_test(NAME cuda_exec.library_path COMMAND ${Python3_EXECUTABLE} ${CUDA_PROGRAMS}/run.py
+           ${CMAKE_CURRENT_BINARY_DIR}/cuda_programs/vector_add -- vector_add)
+  set_tests_properties(cuda_exec.library_path PROPERTIES ENVIRONMENT
+                       "LD_LIBRARY_PATH=${PTXBRIDGE_CUDA_LIBRARIES};PTXBRIDGE_DEVICE=cpu;${CUDA_PROGRAM_ENVIRONMENT}")
+  add_custom_target(cuda_programs ALL DEPENDS ${built} ${static_program})
+else()
+  foreach(name ${programs})
+    add_test(NAME cuda_program_cpu.${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: there is no nvcc")
+    set_tests_properties(cuda_program_cpu.${name} PROPERTIES SKIP_REGULAR_EXPRESSION "^skipped")
+  endforeach()
+endif()
+
+# ---------------------------------------------------------------- the runtime's binary interface
+if(PTXBRIDGE_CUDA_INCLUDE AND EXISTS ${PTXBRIDGE_CUDA_INCLUDE}/cuda_runtime_api.h)
+  add_executable(cudart_abi_check ${CMAKE_CURRENT_SOURCE_DIR}/cudart_abi_check.cc)
+  target_link_libraries(cudart_abi_check PRIVATE ptxb_flags)
+  target_include_directories(cudart_abi_check SYSTEM PRIVATE ${PTXBRIDGE_CUDA_INCLUDE})
+  add_test(NAME cuda.runtime_abi_agrees COMMAND cudart_abi_check)
+else()
+  add_test(NAME cuda.runtime_abi_agrees COMMAND ${CMAKE_COMMAND} -E echo "skipped: cuda_runtime_api.h is not installed")
+  set_tests_properties(cuda.runtime_abi_agrees PROPERTIES SKIP_REGULAR_EXPRESSION "^skipped")
+endif()
