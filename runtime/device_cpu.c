@@ -214,7 +214,7 @@ static pxb_status get_kernel(pxb_device *device, void *module, const ptx_functio
 }
 
 /* `trace`: NULL, or what rt_cpu_trace_event takes. */
-static pxb_status run_kernel(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params,
+static pxb_status run_kernel(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params, bool cooperative,
                              rt_cpu_trace *trace)
 {
     cpu_error error = {0};
@@ -227,6 +227,7 @@ static pxb_status run_kernel(pxb_device *device, void *kernel, const pxb_launch_
         .mma_model = o->mma_model,
         .check = o->check,
         .timeout_ms = o->timeout_ms,
+        .cooperative = cooperative,
         .print = o->print,
         .print_user = o->print_user,
         .trace = trace ? rt_cpu_trace_event : NULL,
@@ -243,14 +244,24 @@ static pxb_status run_kernel(pxb_device *device, void *kernel, const pxb_launch_
 
 static pxb_status launch_cpu(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params)
 {
-    return run_kernel(device, kernel, o, params, NULL);
+    return run_kernel(device, kernel, o, params, false, NULL);
+}
+
+static pxb_status launch_cooperative(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params)
+{
+    return run_kernel(device, kernel, o, params, true, NULL);
+}
+
+static pxb_status map_host(pxb_device *device, pxb_address address, size_t bytes, bool map)
+{
+    return cpu_map_host(state_of(device)->cpu, address, bytes, map) ? PXB_OK : rt_no_memory(device->context);
 }
 
 static pxb_status trace_cpu(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params,
                             rt_trace *trace)
 {
     rt_cpu_trace *c = rt_cpu_trace_start(o, trace);
-    pxb_status status = c ? run_kernel(device, kernel, o, params, c) : rt_no_memory(device->context);
+    pxb_status status = c ? run_kernel(device, kernel, o, params, false, c) : rt_no_memory(device->context);
     rt_cpu_trace_end(c);
     return status;
 }
@@ -325,6 +336,8 @@ const rt_device_ops rt_device_cpu = {
     .function = find_function,
     .kernel = get_kernel,
     .launch = launch_cpu,
+    .launch_cooperative = launch_cooperative,
+    .map_host = map_host,
     .trace = trace_cpu,
     .texture = make_texture,
     .surface = make_surface,

@@ -51,6 +51,8 @@ static uint64_t special_value(const cpu_warp *w, uint32_t sr, uint32_t lane)
     case PTX_SR_LANEMASK_GT: return lane == 31 ? 0 : (uint32_t)-(2u << lane);
     case PTX_SR_TOTAL_SMEM_SIZE: case PTX_SR_AGGR_SMEM_SIZE: return job->shared_used;
     case PTX_SR_DYNAMIC_SMEM_SIZE: return l->dynamic_shared;
+    case PTX_SR_ENVREG0 + 1: return job->workspace >> 32;
+    case PTX_SR_ENVREG0 + 2: return job->workspace & UINT32_MAX;
     /* Without clusters every block is a cluster of one. */
     case PTX_SR_CLUSTERID_X: case PTX_SR_CLUSTERID_Y: case PTX_SR_CLUSTERID_Z: return c->block[sr - PTX_SR_CLUSTERID_X];
     case PTX_SR_NCLUSTERID_X: case PTX_SR_NCLUSTERID_Y: case PTX_SR_NCLUSTERID_Z: return l->grid[sr - PTX_SR_NCLUSTERID_X];

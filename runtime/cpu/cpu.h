@@ -93,6 +93,9 @@ bool cpu_copy(cpu_device *device, uint64_t to, uint64_t from, uint64_t bytes);
 bool cpu_set(cpu_device *device, uint64_t to, uint8_t value, uint64_t bytes);
 /* The allocation or variable that holds `address`; false if none. base and bytes may be NULL. */
 bool cpu_range(cpu_device *device, uint64_t address, uint64_t *base, uint64_t *bytes);
+/* Lets kernels use memory of the process outside the arena at its own addresses, or (map false) no longer, by the first address that
+ * was mapped. The memory must be there as long as it is mapped. False without memory, or when nothing was mapped there. */
+bool cpu_map_host(cpu_device *device, uint64_t address, uint64_t bytes, bool map);
 /* Bytes allocated and bytes of the arena that are left. */
 void cpu_memory_info(cpu_device *device, uint64_t *used, uint64_t *free);
 
@@ -154,6 +157,9 @@ typedef struct cpu_launch {
     bool check;              /* exact bounds on every access */
     uint32_t timeout_ms;     /* 0 = none */
     uint64_t max_local;      /* stack of a thread where calls or alloca need one; 0 = 16 KiB beyond the entry's own */
+    /* All blocks run at once, so that they may wait for each other; %envreg1 and %envreg2 hold the address of a workspace of zeros, in
+     * which cooperative groups have the barrier of the grid. */
+    bool cooperative;
     /* Receives printf's text, in order of blocks, on the launching thread, when the launch ends. NULL = stdout. */
     void (*print)(void *user, const char *text, size_t length);
     void *print_user;

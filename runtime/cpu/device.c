@@ -174,6 +174,7 @@ cpu_device *cpu_open(const cpu_options *options, cpu_error *error)
     }
     pthread_mutex_init(&d->lock, NULL);
     pthread_mutex_init(&d->launch_lock, NULL);
+    pthread_rwlock_init(&d->host_lock, NULL);
     d->ops = cpu_lane_ops_select(level && *level ? level : NULL);
     if (!d->ops)
         cpu_error_set(error, CPU_BAD_ARGUMENT, "this processor or build has no instruction-set level '%s'", level ? level : "");
@@ -208,6 +209,7 @@ void cpu_close(cpu_device *d)
     free(d->local.extents);
     free(d->window.extents);
     free(d->variables);
+    free(d->host);
     free(d->functions);
     free(d->texture_live);
     if (d->own_ops)
@@ -215,6 +217,7 @@ void cpu_close(cpu_device *d)
     free(d->own_ops);
     pthread_mutex_destroy(&d->lock);
     pthread_mutex_destroy(&d->launch_lock);
+    pthread_rwlock_destroy(&d->host_lock);
     free(d);
 }
 
@@ -358,9 +361,40 @@ void cpu_memory_info(cpu_device *d, uint64_t *used, uint64_t *left)
 bool cpu_exact_range(cpu_device *d, uint64_t address, uint64_t bytes)
 {
     uint64_t base, size;
+    if (address - d->arena >= d->arena_bytes)
+        return cpu_host_holds(d, address, bytes);
     if (address >= d->heap_window && address < d->heap_end)
         return bytes <= d->heap_top - d->heap_window && address <= d->heap_top - bytes;
     return cpu_range(d, address, &base, &size) && bytes <= size - (address - base);
+}
+
+bool cpu_map_host(cpu_device *d, uint64_t address, uint64_t bytes, bool map)
+{
+    pthread_rwlock_wrlock(&d->host_lock);
+    uint32_t at = extent_after(d->host, d->nhost, address);
+    bool done = map ? bytes && extents_reserve(&d->host, &d->host_capacity, d->nhost + 1) : at && d->host[at - 1].address == address;
+    if (done && map) {
+        memmove(d->host + at + 1, d->host + at, (d->nhost - at) * sizeof *d->host);
+        d->host[at] = (cpu_extent){address, bytes, address, bytes};
+        __atomic_store_n(&d->nhost, d->nhost + 1, __ATOMIC_RELEASE);
+    } else if (done) {
+        memmove(d->host + at - 1, d->host + at, (d->nhost - at) * sizeof *d->host);
+        __atomic_store_n(&d->nhost, d->nhost - 1, __ATOMIC_RELEASE);
+    }
+    pthread_rwlock_unlock(&d->host_lock);
+    return done;
+}
+
+bool cpu_host_holds(cpu_device *d, uint64_t address, uint64_t bytes)
+{
+    if (__atomic_load_n(&d->nhost, __ATOMIC_ACQUIRE) == 0)
+        return false;
+    pthread_rwlock_rdlock(&d->host_lock);
+    uint32_t at = extent_after(d->host, d->nhost, address);
+    const cpu_extent *e = at ? &d->host[at - 1] : NULL;
+    bool inside = e && address - e->address < e->bytes && bytes <= e->bytes - (address - e->address);
+    pthread_rwlock_unlock(&d->host_lock);
+    return inside;
 }
 
 bool cpu_variables_add(cpu_device *d, const cpu_extent *extents, uint32_t count)

@@ -299,6 +299,7 @@ struct cpu_job {
     uint64_t blocks;
     uint32_t threads, nwarps;
     uint64_t param_base;
+    uint64_t workspace;                /* of a cooperative launch, else 0 */
     uint64_t shared_bytes, local_bytes, local_stride;
     uint64_t shared_used;              /* %total_smem_size */
     uint64_t deadline_ns;              /* 0 = none */
@@ -341,6 +342,10 @@ struct cpu_device {
     /* module variables, sorted, for exact bounds */
     uint32_t nvariables, variable_capacity;
     cpu_extent *variables;
+    /* memory of the process that kernels may use, sorted; read by running kernels only when an address is outside the arena */
+    pthread_rwlock_t host_lock;
+    uint32_t nhost, host_capacity;
+    cpu_extent *host;
     /* in-kernel malloc */
     uint64_t heap_top, heap_mapped;
     uint64_t heap_free[40];
@@ -353,7 +358,7 @@ struct cpu_device {
     uint32_t pool_running, pool_wanted;
     bool pool_stop;
     cpu_job *pool_job;
-    uint64_t launches, param_address;
+    uint64_t launches, param_address, workspace;
 };
 
 struct cpu_module {
@@ -381,6 +386,7 @@ bool cpu_texture_valid(const cpu_device *device, uint64_t handle);
 uint64_t cpu_region_alloc(cpu_region *region, uint64_t bytes);
 bool cpu_region_free(cpu_region *region, uint64_t user);
 bool cpu_exact_range(cpu_device *device, uint64_t address, uint64_t bytes);
+bool cpu_host_holds(cpu_device *device, uint64_t address, uint64_t bytes);
 uint64_t cpu_heap_alloc(cpu_device *device, uint64_t bytes);
 bool cpu_heap_free(cpu_device *device, uint64_t address);
 bool cpu_variables_add(cpu_device *device, const cpu_extent *extents, uint32_t count);

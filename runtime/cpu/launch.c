@@ -3,9 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "runtime/cpu/context.h"
 #include "runtime/cpu/internal.h"
 
-enum { STACK_BYTES = 16 << 10, MOST_PARAMS = 64 << 10 };
+enum { STACK_BYTES = 16 << 10, MOST_PARAMS = 64 << 10, WORKSPACE_BYTES = 4096 };
 
 static bool reject(cpu_error *error, const cpu_kernel *k, const char *text)
 {
@@ -64,6 +65,31 @@ static bool place_params(cpu_device *d, const cpu_launch *l, cpu_job *job)
     if (d->param_address && l->param_bytes)
         memcpy((void *)(uintptr_t)d->param_address, l->params, l->param_bytes);
     return d->param_address != 0;
+}
+
+/* A cooperative grid's workspace, of zeros, in the layout that cooperative groups expect: its size, then their barrier. */
+static bool place_workspace(cpu_device *d, cpu_job *job)
+{
+    if (!job->launch->cooperative)
+        return true;
+    if (job->blocks > (uint64_t)d->nworkers * cpu_contexts_limit(job)) {
+        cpu_error_set(&job->error, CPU_BAD_ARGUMENT, "%" PRIu64 " blocks of a cooperative launch; at most %" PRIu64 " can run at once",
+                      job->blocks, (uint64_t)d->nworkers * cpu_contexts_limit(job));
+        return false;
+    }
+    if (!d->workspace) {
+        pthread_mutex_lock(&d->lock);
+        d->workspace = cpu_region_alloc(&d->window, WORKSPACE_BYTES);
+        pthread_mutex_unlock(&d->lock);
+    }
+    job->workspace = d->workspace;
+    if (!d->workspace) {
+        cpu_error_set(&job->error, CPU_NO_MEMORY, "no room for the workspace of a cooperative launch");
+        return false;
+    }
+    memset((void *)(uintptr_t)d->workspace, 0, WORKSPACE_BYTES);
+    *(uint32_t *)(uintptr_t)d->workspace = WORKSPACE_BYTES;
+    return true;
 }
 
 /* The mma model is an immediate operand of decoded instructions. */
@@ -142,10 +168,10 @@ cpu_status cpu_run(cpu_kernel *k, const cpu_launch *l, cpu_error *error)
     pthread_mutex_init(&job.lock, NULL);
     size_memory(k, l, &job);
     cpu_code_set_model(code, l->mma_model);
-    if (place_params(d, l, &job))
-        cpu_pool_run(d, &job);
-    else
+    if (!place_params(d, l, &job))
         cpu_error_set(&job.error, CPU_NO_MEMORY, "no room for the parameters of a launch");
+    else if (place_workspace(d, &job))
+        cpu_pool_run(d, &job);
     *error = job.error;
     pthread_mutex_destroy(&job.lock);
     pthread_mutex_unlock(&d->launch_lock);

@@ -65,6 +65,17 @@ static inline uint64_t window_of(const cpu_warp *w, const cpu_place *p, cpu_addr
     }
 }
 
+/* Of lanes whose address is outside the arena or misaligned, those that do not use mapped memory of the process as it may be used. */
+static uint32_t outside_host(const cpu_warp *w, uint32_t bad, uint32_t bytes, uint32_t align)
+{
+    cpu_device *d = w->context->worker->device;
+    uint32_t rest = bad;
+    CPU_FOR_LANES(lane, bad)
+        if (!(w->addresses[lane] & (align - 1)) && cpu_host_holds(d, w->addresses[lane], bytes))
+            rest &= ~(1u << lane);
+    return rest;
+}
+
 cpu_pattern cpu_addresses(cpu_warp *w, const cpu_insn *i, const cpu_place *p, uint32_t operand, uint32_t bytes, uint32_t align,
                           uint32_t mask)
 {
@@ -98,8 +109,11 @@ cpu_pattern cpu_addresses(cpu_warp *w, const cpu_insn *i, const cpu_place *p, ui
     }
     if (size < bytes)
         bad = mask;
-    if (bad & mask)
-        cpu_raise_address(w, i, bad & mask);
+    bad &= mask;
+    if (bad && p->window == CPU_W_GENERIC)
+        bad = outside_host(w, bad, bytes, align);
+    if (bad)
+        cpu_raise_address(w, i, bad);
     if (w->check && p->window == CPU_W_GENERIC)
         cpu_check_exact(w, i, bytes, mask);
     return pattern;

@@ -26,7 +26,7 @@ void cpu_op_cvta(cpu_warp *w, const cpu_insn *i, uint32_t mask)
 void cpu_op_isspacep(cpu_warp *w, const cpu_insn *i, uint32_t mask)
 {
     const cpu_conversion *x = i->extra;
-    const cpu_device *d = w->context->worker->device;
+    cpu_device *d = w->context->worker->device;
     char *r = w->frame->r;
     word *to = (word *)(r + i->o[0]);
     CPU_FOR_LANES(lane, mask) {
@@ -38,7 +38,9 @@ void cpu_op_isspacep(cpu_warp *w, const cpu_insn *i, uint32_t mask)
         case CPU_W_LOCAL: inside = a >= d->local.low && a < d->local.high; break;
         case CPU_W_PARAM: inside = param; break;
         case CPU_W_CONST: inside = constant; break;
-        default: inside = a - d->arena < d->arena_bytes && (a < d->constant.low || a >= d->global.low) && !param; break;
+        default:
+            inside = (a - d->arena < d->arena_bytes && (a < d->constant.low || a >= d->global.low) && !param) || cpu_host_holds(d, a, 1);
+            break;
         }
         *to = (*to & ~(1u << lane)) | (uint32_t)inside << lane;
     }

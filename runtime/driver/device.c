@@ -167,7 +167,7 @@ static bool own_attribute(const dr_device *d, int attribute, int *value)
         return true;
     case 86: *value = d->concurrent; return true;                      /* atomics shared with the host */
     case 94: case 123: *value = d->host_addresses; return true;
-    case 95: *value = d->concurrent; return true;                      /* cooperative launches */
+    case 95: *value = d->device->ops->launch_cooperative != NULL; return true;                      /* cooperative launches */
     default: return false;
     }
 }
