@@ -75,6 +75,14 @@ def main():
         meaning = label.rsplit("/", 1)[0]
         row(f"`{meaning}`{model}, a warp, {name.split('/')[0]}", f"{b['cpu_time']:.1f} ns", targets.get(label, ""))
 
+    launch_bench = os.path.join(build, "bench", "launch_bench")
+    if os.path.exists(launch_bench):
+        launches = json.loads(output_of(launch_bench, env=dict(os.environ, PTXBRIDGE_DEVICE="cpu")))
+        row("launch of an empty kernel through libcuda.so.1, queued", f"{launches['launch_us']:.1f} µs", "5 µs")
+        row("the same, each waited for", f"{launches['launch_and_wait_us']:.1f} µs")
+        row("launches a second from four threads", f"{launches['launches_per_second_4_threads']:.0f}", "10,000")
+        row("a module's text to the end of its first kernel", f"{launches['first_launch_ms']:.2f} ms", "20 ms")
+
     with tempfile.TemporaryDirectory() as folder:
         env = dict(os.environ, PTXBRIDGE_CACHE="0")
         for target in ("gfx1100", "gfx942"):

@@ -7,6 +7,6 @@ install_packages "${PTXBRIDGE_PACKAGES[@]}" "${PTXBRIDGE_TEST_PACKAGES[@]}"
 build=${PTXBRIDGE_BUILD:-build}/bench
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 cmake --preset bench -B "$build" -DPTXBRIDGE_TESTS=OFF >/dev/null
-cmake --build "$build" --target ptxbridge_cli handlers_bench parse_bench -j "$(nproc)" >/dev/null
+cmake --build "$build" --target ptxbridge_cli handlers_bench parse_bench launch_bench -j "$(nproc)" >/dev/null
 lscpu | sed -n 's/^Model name: *//p'
 python3 bench/run.py "$build"

@@ -3,6 +3,9 @@
 #include <cmath>
 #include <numeric>
 #include "tests/engine_harness.h"
+#if defined(__SSE__)
+#include <immintrin.h>
+#endif
 
 /* ------------------------------------------------------------ arithmetic and registers */
 
@@ -14,6 +17,30 @@ TEST(Engine, EveryThreadOfEveryBlockRunsOnce)
     for (uint32_t v : out.read())
         ASSERT_EQ(v, 1u);
 }
+
+#if defined(__SSE__)
+/* A launch of one block runs on the caller's thread, the others on workers, which begin as their maker was. */
+TEST(Engine, TheHostsRoundingAndFlushingStayItsOwn)
+{
+    enum { FLUSH = 0x8040, ROUND_UP = 0x4000, CONTROL = 0xffc0 };
+    unsigned before = _mm_getcsr(), changed = (before & ~0x6000u) | FLUSH | ROUND_UP;
+    _mm_setcsr(changed);
+    /* Twice: once from memory, once of constants, which are computed when the kernel is decoded. */
+    Ptx p(entry("k", "ld.global.f32 %f1, [%in]; mul.rn.f32 %f2, %f1, 0f3F000000; ld.global.f32 %f3, [%in+4]; add.rn.f32 %f4, %f3, 0f33000000;\n"
+                     "mov.b32 %f5, 0x00400000; mul.rn.f32 %f6, %f5, 0f3F000000; mov.b32 %f7, 0x3f800000; add.rn.f32 %f8, %f7, 0f33000000;\n"
+                     "mov.b32 %r1, %f2; mov.b32 %r2, %f4; xor.b32 %r1, %r1, %r2; mov.b32 %r3, %f6; mov.b32 %r4, %f8; xor.b32 %r3, %r3, %r4;\n"
+                     "setp.eq.u32 %p1, %r1, %r3; selp.b32 %r1, %r1, 0, %p1; st.global.u32 [%out], %r1;\nret;"));
+    Buffer<uint32_t> in(std::vector<uint32_t>{0x00400000u, 0x3f800000u});
+    for (uint32_t blocks : {1u, 40u}) {
+        Buffer<uint32_t> out(blocks * 32);
+        ASSERT_EQ(p.run("k", blocks, 32, Params().add(out).add(in)), CPU_OK) << p.message();
+        for (uint32_t v : out.read())
+            ASSERT_EQ(v, 0x00200000u ^ 0x3f800000u) << blocks;
+        EXPECT_EQ(_mm_getcsr() & CONTROL, changed & CONTROL);
+    }
+    _mm_setcsr(before);
+}
+#endif
 
 TEST(Engine, ThreeDimensionsNumberThreadsXFirst)
 {

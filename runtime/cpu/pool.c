@@ -2,8 +2,10 @@
  *
  * Workers sleep until a launch, take blocks in ascending order from one counter, and sleep again. A
  * worker runs one block after the other; only when a block makes no progress (it spins on something
- * that another block has to do) does the worker hold several and take turns.
+ * that another block has to do) does the worker hold several and take turns. A launch of one block
+ * runs on the thread that launches: waking a worker and waiting for it takes longer than many a kernel.
  */
+#include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +104,7 @@ static void *worker_main(void *argument)
     cpu_device *d = worker->device;
     uint64_t seen = 0;
     cpu_this_worker = worker;
+    fesetenv(FE_DFL_ENV);                /* a thread begins with its maker's rounding and flushing */
     pthread_mutex_lock(&d->pool_lock);
     for (;;) {
         while (!d->pool_stop && (d->pool_serial == seen || worker->index >= d->pool_wanted))
@@ -125,6 +128,17 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
+/* Kernels raise no signals for the host program: those go to its own threads, and wait while one of them runs a kernel. */
+static void block_signals(sigset_t *old)
+{
+    static const int wanted[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    sigset_t mask;
+    sigfillset(&mask);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        sigdelset(&mask, wanted[i]);
+    pthread_sigmask(SIG_SETMASK, &mask, old);
+}
+
 bool cpu_pool_start(cpu_device *d, cpu_error *error)
 {
     pthread_mutex_init(&d->pool_lock, NULL);
@@ -137,15 +151,8 @@ bool cpu_pool_start(cpu_device *d, cpu_error *error)
         cpu_error_set(error, CPU_NO_MEMORY, "out of memory");
         return false;
     }
-    /* Kernels raise no signals for the host program: those go to its own threads. */
-    sigset_t all, old;
-    sigfillset(&all);
-    sigdelset(&all, SIGSEGV);
-    sigdelset(&all, SIGBUS);
-    sigdelset(&all, SIGFPE);
-    sigdelset(&all, SIGILL);
-    sigdelset(&all, SIGABRT);
-    pthread_sigmask(SIG_BLOCK, &all, &old);
+    sigset_t old;
+    block_signals(&old);
     for (uint32_t k = 0; k < wanted; k++) {
         cpu_worker *worker = &d->workers[k];
         worker->device = d;
@@ -180,8 +187,30 @@ void cpu_pool_stop(cpu_device *d)
     pthread_cond_destroy(&d->pool_done);
 }
 
+/* In the place of the first worker, which sleeps: launches take turns, and none is in the pool now. */
+static void run_here(cpu_device *d, cpu_job *job)
+{
+    cpu_worker *worker = &d->workers[0], *before = cpu_this_worker;
+    sigset_t old;
+    fenv_t environment;
+    block_signals(&old);
+    fegetenv(&environment);
+    fesetenv(FE_DFL_ENV);
+    cpu_this_worker = worker;
+    worker->job = job;
+    work(worker, job);
+    worker->job = NULL;
+    cpu_this_worker = before;
+    fesetenv(&environment);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
 void cpu_pool_run(cpu_device *d, cpu_job *job)
 {
+    if (job->blocks == 1) {
+        run_here(d, job);
+        return;
+    }
     pthread_mutex_lock(&d->pool_lock);
     uint64_t useful = job->launch->trace ? 1 : job->blocks;
     d->pool_wanted = useful < d->nworkers ? (uint32_t)useful : d->nworkers;

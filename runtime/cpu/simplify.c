@@ -8,6 +8,7 @@
  * the function (it runs once). Lanes need no thought: each lane's path is a scalar execution.
  * Launches that are traced run code without this pass, so that they show every instruction.
  */
+#include <fenv.h>
 #include <stdlib.h>
 #include <string.h>
 #include "runtime/cpu/draft.h"
@@ -319,7 +320,11 @@ bool cpu_simplify(cpu_decoder *d)
         p.adds[3] = handler_named(d, "add_u64");
         find_blocks(&p);
         count_definitions(&p);
+        fenv_t environment;              /* constants are computed with a kernel's rounding, not with the host program's */
+        fegetenv(&environment);
+        fesetenv(FE_DFL_ENV);
         forward(&p);
+        fesetenv(&environment);
         drop_dead(&p);
     }
     bool done = p.k && p.leader;
