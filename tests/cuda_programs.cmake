@@ -29,6 +29,15 @@ foreach(name driver_saxpy driver_link driver_stress driver_lookup)
   endif()
 endforeach()
 
+# ---------------------------------------------------------------- the shared runtime of both releases, without nvcc
+foreach(major 12 13)
+  add_executable(runtime_client_${major} ${CUDA_PROGRAMS}/runtime_client.c)
+  target_compile_definitions(runtime_client_${major} PRIVATE CUDART_MAJOR=${major})
+  target_link_libraries(runtime_client_${major} PRIVATE ptxb_flags ptxb_cudart_${major})
+  add_dependencies(runtime_client_${major} ptxb_driver)
+  cuda_program_test(runtime_client_${major} cpu $<TARGET_FILE:runtime_client_${major}>)
+endforeach()
+
 # ---------------------------------------------------------------- CUDA C++, nvcc
 set(CUDA_CPU_PROGRAMS asserts cooperative cub_scan device_malloc device_printf errors graphs launch_attributes managed matrix_multiply
     occupancy pools reduction separate streams symbols tensor_cores textures threads thrust_sort vector_add)
