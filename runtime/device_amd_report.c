@@ -105,6 +105,12 @@ static pxb_status report(const amd_kernel *k, const pxl_fault_record *r, const a
     case PXL_FAULT_DEADLOCK:
         return amd_fault(k, PXB_FAULT_DEADLOCK, place, "barrier %u can never complete: every thread of the block that has not ended waits",
                          (unsigned)r->detail[0]);
+    case PXL_FAULT_IGNORED:
+        return amd_fault(k, PXB_FAULT_ADDRESS, place, "%u and %u bytes to ignore: at most 15 may be", (unsigned)r->detail[0], (unsigned)r->detail[1]);
+    case PXL_FAULT_ZEROED:
+        if (r->detail[2])
+            return amd_fault(k, PXB_FAULT_MISALIGNED, &with_address, "st.bulk of %" PRIu64 " bytes; size and address are multiples of 8", r->detail[1]);
+        return amd_fault(k, PXB_FAULT_ADDRESS, &with_address, "st.bulk of %" PRIu64 " bytes outside of shared memory", r->detail[1]);
     case PXL_FAULT_BARRIER: return report_barrier(k, (unsigned)r->detail[0], (unsigned)r->detail[1], (unsigned)r->detail[2], place);
     case PXL_FAULT_BULK:
         if (r->detail[0] % 16 == 0)

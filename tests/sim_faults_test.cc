@@ -34,9 +34,9 @@ protected:
     const char *message() { return last()->message; }
 
     // The text of a module behind its head.
-    pxb_status load(const std::string &body)
+    pxb_status load(const std::string &body, const std::string &version = "8.7", const std::string &target = "sm_90")
     {
-        text = ".version 8.7\n.target sm_90\n.address_size 64\n" + body;
+        text = ".version " + version + "\n.target " + target + "\n.address_size 64\n" + body;
         pxb_module_free(module);
         return pxb_module_load_text(context, text.c_str(), text.size(), "faults.ptx", &module);
     }
@@ -535,6 +535,44 @@ TEST_P(SimFaults, SharedSizeIsOfTheKernelAlone)
     for (auto &c : cases) {
         ASSERT_EQ(run(c.kernel, 1), PXB_OK) << message();
         EXPECT_EQ(word(0), c.bytes) << c.kernel;
+    }
+}
+
+// ------------------------------------------------------------ bulk copies
+
+TEST_P(SimFaults, SizesOfBulkCopies)
+{
+    ASSERT_EQ(load(R"(.visible .entry ignored(.param .u64 out)
+{
+    .reg .b32 %s, %b, %n;
+    .reg .b64 %a;
+    .shared .align 16 .b8 to[64];
+    .shared .align 8 .b64 bar;
+    ld.param.u64 %a, [out];
+    mov.u32 %s, to;
+    mov.u32 %b, bar;
+    ld.global.u32 %n, [%a];
+    mbarrier.init.shared.b64 [%b], 1;
+    cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob [%s], [%a], 32, 0, %n, [%b];
+    ret;
+}
+.visible .entry zeroed(.param .u64 out)
+{
+    .reg .b64 %a, %s, %n;
+    .shared .align 16 .b8 to[64];
+    ld.param.u64 %a, [out];
+    ld.global.u64 %n, [%a];
+    mov.u64 %s, to;
+    st.bulk.weak.shared::cta [%s], %n, 0;
+    ret;
+}
+)", "9.2", "sm_100"), PXB_OK) << message();
+    const struct { const char *kernel; uint64_t size; pxb_status status; } cases[] = {
+        {"ignored", 15, PXB_OK}, {"ignored", 16, PXB_FAULT_ADDRESS}, {"zeroed", 64, PXB_OK}, {"zeroed", 12, PXB_FAULT_MISALIGNED},
+        {"zeroed", 0x100000008, PXB_FAULT_ADDRESS}, {"zeroed", 1 << 20, PXB_FAULT_ADDRESS}};
+    for (auto &c : cases) {
+        ASSERT_EQ(pxb_memory_write(device, memory, &c.size, 8), PXB_OK);
+        EXPECT_EQ(run(c.kernel, 1), c.status) << c.kernel << c.size << message();
     }
 }
 

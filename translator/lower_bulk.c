@@ -71,9 +71,11 @@ static void copy(xl_emitter *x, const ptx_insn *insn, const bulk *c)
     if (choice(insn, "cp_mask")) {
         args[3] = c->v_mask;
         xl_call_helper(x, "pxl_bulk_store_masked", args, 4);
-    } else if (c->v_word[2])
+    } else if (c->v_word[2]) {
+        LLVMValueRef check[4] = {c->v_word[1], c->v_word[2], l_i32(x, insn->at.line), l_i32(x, insn->at.column)};
+        xl_call_helper(x, "pxl_check_ignored", check, 4);
         xl_call_helper(x, "pxl_bulk_load_part", args, 5);
-    else
+    } else
         xl_call_helper(x, c->to_space == AS_GLOBAL ? "pxl_bulk_store" : c->from_space == AS_GLOBAL ? "pxl_bulk_load" : "pxl_bulk_move", args, 3);
 }
 

@@ -8,6 +8,7 @@
 #define PXL_EXPORT __attribute__((visibility("hidden")))
 #define GLOBAL __attribute__((address_space(1)))
 #define LDS __attribute__((address_space(3)))
+enum { MOST_SHARED = 160 << 10 };        /* of any target; the machine looks after the rest */
 typedef uint32_t word4 __attribute__((ext_vector_type(4)));
 
 void pxl_fault(uint32_t code, uint32_t line, uint32_t column, uint64_t detail0, uint64_t detail1, uint64_t detail2);
@@ -32,6 +33,11 @@ PXL_EXPORT void pxl_check_cluster(uint32_t mask, uint32_t line, uint32_t column)
     }
 BULK_COPY(load, LDS, GLOBAL) BULK_COPY(move, LDS, LDS) BULK_COPY(store, GLOBAL, LDS)
 
+PXL_EXPORT void pxl_check_ignored(uint32_t left, uint32_t right, uint32_t line, uint32_t column)
+{
+    if (left > 15 || right > 15) pxl_fault(PXL_FAULT_IGNORED, line, column, left, right, 0);
+}
+
 /* .ignore_oob: the first `left` and last `right` bytes are not read; those of the destination stay what they are. */
 PXL_EXPORT __attribute__((noinline)) void pxl_bulk_load_part(LDS char *to, const GLOBAL char *from, uint32_t size, uint32_t left, uint32_t right)
 {
@@ -47,7 +53,8 @@ PXL_EXPORT __attribute__((noinline)) void pxl_bulk_store_masked(GLOBAL char *to,
 
 PXL_EXPORT __attribute__((noinline)) void pxl_bulk_zero(LDS char *to, uint64_t size, uint32_t line, uint32_t column)
 {
-    if ((size | (uint32_t)(uintptr_t)to) & 7) pxl_fault(PXL_FAULT_BULK, line, column, (uint32_t)(uintptr_t)to, size, 0);
+    if (size > MOST_SHARED) pxl_fault(PXL_FAULT_ZEROED, line, column, (uint32_t)(uintptr_t)to, size, 0);
+    if ((size | (uint32_t)(uintptr_t)to) & 7) pxl_fault(PXL_FAULT_ZEROED, line, column, (uint32_t)(uintptr_t)to, size, 1);
     for (uint32_t i = 0; i < (uint32_t)size; i += 8) *(LDS uint64_t *)(to + i) = 0;
 }
 

@@ -32,6 +32,15 @@ static bulk_sources sources_of(const cpu_decoder *d)
     return s;
 }
 
+static bool operation_of(cpu_decoder *d, cpu_atomic_op *op)
+{
+    const char *name = cpu_choice(d, "op");
+    if (name && cpu_atomic_op_of(name, op))
+        return true;
+    cpu_decode_fail(d, CPU_UNSUPPORTED, "the CPU device has no operation `%s` on memory", name ? name : "");
+    return false;
+}
+
 static void decode_copy(cpu_decoder *d, bool reduces)
 {
     const char *type = cpu_choice(d, "type");
@@ -50,7 +59,9 @@ static void decode_copy(cpu_decoder *d, bool reduces)
     x->has_blocks = s.mask && !x->has_byte_mask;
     x->ignores = s.word[1] && s.word[2];
     x->reduces = reduces;
-    if (reduces && cpu_atomic_op_of(cpu_choice(d, "op"), &op)) {
+    if (reduces) {
+        if (!operation_of(d, &op))
+            return;
         ptx_type element = ptx_type_from_name(type, (uint32_t)strlen(type));
         x->element.op = (uint8_t)op;
         x->element.type = (uint8_t)element;
@@ -120,7 +131,7 @@ static void decode_atomic(cpu_decoder *d)
     cpu_atomic_op op;
     uint32_t base, barrier, sources[16];
     cpu_async_atomic *x = cpu_decode_alloc(d, sizeof *x);
-    if (!x || !cpu_atomic_op_of(cpu_choice(d, "op"), &op))
+    if (!x || !operation_of(d, &op))
         return;
     x->atomic = (cpu_atomic){.op = (uint8_t)op, .type = (uint8_t)type, .bytes = (uint8_t)ptx_type_bytes(type), .count = 1,
                              .class = (uint8_t)cpu_class_of_values(d, o, type)};
