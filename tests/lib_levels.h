@@ -13,18 +13,37 @@ typedef void (*lib_handler)(char *r, const uint32_t *o);
 
 #if defined(__x86_64__)
 #define LIB_LEVEL_COUNT 3
+/* A build holds all levels, or that of its processor (PTXBRIDGE_NATIVE_LEVEL). */
+#if PTXB_LEVEL_v2
+#define LIB_V2(name) pxl_v2_##name
+#else
+#define LIB_V2(name) nullptr
+#define PTXB_LEVEL_v2 0
+#endif
+#if PTXB_LEVEL_v3
+#define LIB_V3(name) pxl_v3_##name
+#else
+#define LIB_V3(name) nullptr
+#define PTXB_LEVEL_v3 0
+#endif
+#if PTXB_LEVEL_v4
+#define LIB_V4(name) pxl_v4_##name
+#else
+#define LIB_V4(name) nullptr
+#define PTXB_LEVEL_v4 0
+#endif
 #define LIB_DECLARE(name) \
     extern "C" void pxl_v2_##name(char *, const uint32_t *); \
     extern "C" void pxl_v3_##name(char *, const uint32_t *); \
     extern "C" void pxl_v4_##name(char *, const uint32_t *); \
     LIB_WIDTH1(name)
-#define LIB_HANDLERS(name) {pxl_v2_##name, pxl_v3_##name, pxl_v4_##name}
+#define LIB_HANDLERS(name) {LIB_V2(name), LIB_V3(name), LIB_V4(name)}
 static const char *const lib_level_names[] = {"v2", "v3", "v4"};
 static inline bool lib_level_runs(int level)
 {
-    return level == 0 ? __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt")
-         : level == 1 ? __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")
-                      : __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+    return level == 0 ? PTXB_LEVEL_v2 && __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt")
+         : level == 1 ? PTXB_LEVEL_v3 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")
+                      : PTXB_LEVEL_v4 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
 }
 #else
 #define LIB_LEVEL_COUNT 1

@@ -159,6 +159,97 @@ static void run_exit(cpu_warp *w, cpu_split *split)
     cpu_barriers_recheck(w->context);
 }
 
+/* How the loop goes on after an instruction. */
+typedef enum after { AFTER_NEXT, AFTER_CHOOSE, AFTER_EXPIRE } after;
+
+static after run_call(cpu_warp *w, cpu_split *split, uint32_t pc, const cpu_insn *i, uint32_t m)
+{
+    const cpu_call *call = i->extra;
+    if (call->builtin) {
+        cpu_builtin_call(w, i, m);
+        return AFTER_NEXT;
+    }
+    leave_behind(w, split, m, pc);
+    const cpu_code *callee = cpu_call_target(w, i, &m);
+    if (m != split->mask) {
+        /* Lanes that call something else do so when these have returned. */
+        uint32_t others = split->mask & ~m;
+        split->mask = m;
+        split->pc = pc + 1;
+        cpu_split_add(w, split->frame, pc, others, split->round);
+    }
+    split->pc = pc + 1;
+    if (callee)
+        cpu_call_enter(w, i, callee);
+    return --w->quantum < 0 ? AFTER_EXPIRE : AFTER_CHOOSE;
+}
+
+static after run_warp_sync(cpu_warp *w, cpu_split *split, uint32_t pc, const cpu_insn *i, uint32_t m)
+{
+    uint32_t need = m == w->alive ? m : cpu_collective_members(split->frame->r, i, m, w->alive);
+    if ((need & ~m) == 0)
+        return AFTER_NEXT;
+    leave_behind(w, split, m, pc);
+    split->pc = pc + 1;
+    split->state = CPU_S_WARP_SYNC;
+    split->need = need;
+    return AFTER_CHOOSE;
+}
+
+static after run_barrier(cpu_warp *w, cpu_split *split, uint32_t pc, const cpu_insn *i, uint32_t m, bool traced)
+{
+    leave_behind(w, split, m, pc);
+    split->pc = pc + 1;
+    cpu_barrier_arrive(w, i);
+    if (traced && i->ndst == 0)              /* a result comes with the end of the wait */
+        cpu_trace(w, w->frame, i, m);
+    return AFTER_CHOOSE;
+}
+
+static after run_return(cpu_warp *w, cpu_split *split, uint32_t pc, const cpu_insn *i, uint32_t m, bool traced)
+{
+    if (traced && i->kind != CPU_K_END)
+        cpu_trace(w, w->frame, i, m);
+    leave_behind(w, split, m, pc);
+    if (i->kind == CPU_K_EXIT || split->frame->depth == 0)
+        run_exit(w, split);
+    else
+        cpu_call_return(w);
+    return AFTER_CHOOSE;
+}
+
+static after run_brx(cpu_warp *w, cpu_split *split, uint32_t pc, const cpu_insn *i, uint32_t m)
+{
+    leave_behind(w, split, m, pc);
+    run_jump_table(w, split, split->frame->r, i, m);
+    return --w->quantum < 0 ? AFTER_EXPIRE : AFTER_CHOOSE;
+}
+
+/* Control instructions that are rare beside branches. Not inline: the loop keeps its registers for the others. */
+static __attribute__((noinline)) after run_control(cpu_warp *w, cpu_split *split, const cpu_insn *base, const cpu_insn *i, uint32_t mask, bool traced)
+{
+    const uint32_t m = guard_mask(split->frame->r, i, mask), pc = (uint32_t)(i - base);
+    if (i->kind == CPU_K_YIELD) {
+        w->polls++;
+        split->pc = pc + 1;
+        return AFTER_EXPIRE;
+    }
+    if (m == 0)
+        return AFTER_NEXT;
+    w->at = i;
+    switch ((cpu_kind)i->kind) {
+    case CPU_K_BRX: return run_brx(w, split, pc, i, m);
+    case CPU_K_CALL:
+        if (traced)
+            cpu_trace(w, w->frame, i, m);
+        return run_call(w, split, pc, i, m);
+    case CPU_K_TRAP: cpu_raise(w, CPU_FAULT_TRAP, (uint32_t)__builtin_ctz(m), 0, "the kernel executed a trap");
+    case CPU_K_BARRIER: return run_barrier(w, split, pc, i, m, traced);
+    case CPU_K_WARP_SYNC: return run_warp_sync(w, split, pc, i, m);
+    default: return run_return(w, split, pc, i, m, traced);          /* RET, EXIT, END */
+    }
+}
+
 INLINE cpu_outcome run(cpu_warp *w, const bool traced)
 {
     cpu_split *split;
@@ -287,110 +378,12 @@ enter:
             }
             split->pc = i->target;
             goto choose;
-        case CPU_K_BRX:
-            m = guard_mask(r, i, mask);
-            if (m == 0) {
-                i++;
-                continue;
+        default:
+            switch (run_control(w, split, base, i, mask, traced)) {
+            case AFTER_NEXT: i++; continue;
+            case AFTER_CHOOSE: goto choose;
+            case AFTER_EXPIRE: goto expire;
             }
-            w->at = i;
-            leave_behind(w, split, m, (uint32_t)(i - base));
-            run_jump_table(w, split, r, i, m);
-            if (--w->quantum < 0)
-                goto expire;
-            goto choose;
-        case CPU_K_CALL: {
-            const cpu_call *call = i->extra;
-            m = guard_mask(r, i, mask);
-            if (m == 0) {
-                i++;
-                continue;
-            }
-            w->at = i;
-            if (traced)
-                cpu_trace(w, w->frame, i, m);
-            if (call->builtin) {
-                cpu_builtin_call(w, i, m);
-                i++;
-                continue;
-            }
-            pc = (uint32_t)(i - base);
-            leave_behind(w, split, m, pc);
-            const cpu_code *callee = cpu_call_target(w, i, &m);
-            if (m != split->mask) {
-                /* Lanes that call something else do so when these have returned. */
-                uint32_t others = split->mask & ~m;
-                split->mask = m;
-                split->pc = pc + 1;
-                cpu_split_add(w, split->frame, pc, others, split->round);
-            }
-            split->pc = pc + 1;
-            if (callee)
-                cpu_call_enter(w, i, callee);
-            if (--w->quantum < 0)
-                goto expire;
-            goto choose;
-        }
-        case CPU_K_RET:
-        case CPU_K_END:
-        case CPU_K_EXIT:
-            m = guard_mask(r, i, mask);
-            if (m == 0) {
-                i++;
-                continue;
-            }
-            if (traced && i->kind != CPU_K_END)
-                cpu_trace(w, w->frame, i, m);
-            w->at = i;
-            leave_behind(w, split, m, (uint32_t)(i - base));
-            if (i->kind == CPU_K_EXIT || split->frame->depth == 0)
-                run_exit(w, split);
-            else
-                cpu_call_return(w);
-            goto choose;
-        case CPU_K_TRAP:
-            m = guard_mask(r, i, mask);
-            if (m) {
-                w->at = i;
-                cpu_raise(w, CPU_FAULT_TRAP, (uint32_t)__builtin_ctz(m), 0, "the kernel executed a trap");
-            }
-            i++;
-            continue;
-        case CPU_K_BARRIER:
-            m = guard_mask(r, i, mask);
-            if (m == 0) {
-                i++;
-                continue;
-            }
-            w->at = i;
-            leave_behind(w, split, m, (uint32_t)(i - base));
-            split->pc = (uint32_t)(i - base) + 1;
-            cpu_barrier_arrive(w, i);
-            if (traced && i->ndst == 0)      /* a result comes with the end of the wait */
-                cpu_trace(w, w->frame, i, m);
-            goto choose;
-        case CPU_K_WARP_SYNC: {
-            m = guard_mask(r, i, mask);
-            if (m == 0) {
-                i++;
-                continue;
-            }
-            uint32_t need = m == w->alive ? m : cpu_collective_members(r, i, m, w->alive);
-            if ((need & ~m) == 0) {
-                i++;
-                continue;
-            }
-            leave_behind(w, split, m, (uint32_t)(i - base));
-            split->pc = (uint32_t)(i - base) + 1;
-            split->state = CPU_S_WARP_SYNC;
-            split->need = need;
-            goto choose;
-        }
-        case CPU_K_YIELD:
-            i++;
-            w->polls++;
-            split->pc = (uint32_t)(i - base);
-            goto expire;
         }
     }
 
