@@ -105,6 +105,8 @@ static pxb_status report(const amd_kernel *k, const pxl_fault_record *r, const a
     case PXL_FAULT_DEADLOCK:
         return amd_fault(k, PXB_FAULT_DEADLOCK, place, "barrier %u can never complete: every thread of the block that has not ended waits",
                          (unsigned)r->detail[0]);
+    case PXL_FAULT_BRX:
+        return amd_fault(k, PXB_FAULT_CALL, place, "brx.idx index %u, but its list has %u labels", (unsigned)r->detail[0], (unsigned)r->detail[1]);
     case PXL_FAULT_IGNORED:
         return amd_fault(k, PXB_FAULT_ADDRESS, place, "%u and %u bytes to ignore: at most 15 may be", (unsigned)r->detail[0], (unsigned)r->detail[1]);
     case PXL_FAULT_ZEROED:

@@ -538,6 +538,93 @@ TEST_P(SimFaults, SharedSizeIsOfTheKernelAlone)
     }
 }
 
+// ------------------------------------------------------------ branches
+
+const char *const branches_text = R"(.visible .entry arms(.param .u64 out)
+{
+    .reg .pred %p, %q;
+    .reg .b32 %t, %x, %y;
+    .reg .b64 %a, %i;
+    ld.param.u64 %a, [out];
+    mov.u32 %t, %tid.x;
+    mul.wide.u32 %i, %t, 8;
+    add.u64 %a, %a, %i;
+    and.b32 %x, %t, 3;
+    setp.eq.u32 %p, %x, 0;
+    setp.lt.u32 %q, %t, 9;
+    @%p bra FOURTH;
+    shfl.sync.idx.b32 %x, %t, 4, 0x1f, 0xffffffff;
+    vote.sync.ballot.b32 %y, %q, 0xffffffff;
+    bra DONE;
+FOURTH:
+    add.u32 %x, %t, 100;
+    shfl.sync.idx.b32 %x, %x, 3, 0x1f, 0xffffffff;
+    vote.sync.ballot.b32 %y, %q, 0xffffffff;
+DONE:
+    st.global.u32 [%a], %x;
+    st.global.u32 [%a+4], %y;
+    ret;
+}
+.visible .entry behind_loop(.param .u64 out)
+{
+    .reg .pred %p;
+    .reg .b32 %t, %x, %n;
+    .reg .b64 %a, %i;
+    ld.param.u64 %a, [out];
+    mov.u32 %t, %tid.x;
+    mul.wide.u32 %i, %t, 8;
+    add.u64 %a, %a, %i;
+    and.b32 %n, %t, 1;
+AGAIN:
+    shfl.sync.bfly.b32 %x, %t, 1, 0x1f, 0xffffffff;
+    st.global.u32 [%a], %x;
+    add.u32 %n, %n, 1;
+    setp.lt.u32 %p, %n, 2;
+    @%p bra AGAIN;
+    shfl.sync.bfly.b32 %x, %t, 1, 0x1f, 0xffffffff;
+    st.global.u32 [%a+4], %x;
+    ret;
+}
+.visible .entry outside(.param .u64 out)
+{
+    .reg .b32 %t;
+    .reg .b64 %a;
+    ld.param.u64 %a, [out];
+    mov.u32 %t, %tid.x;
+    labels: .branchtargets ZERO, ONE, TWO;
+    brx.idx %t, labels;
+ZERO:
+    ret;
+ONE:
+    ret;
+TWO:
+    ret;
+}
+)";
+
+// "The executing thread waits for all of the mask to have executed the same" (PTX ISA, "shfl.sync"), whichever of two instructions it was.
+TEST_P(SimFaults, CollectivesMeetFromTwoPlaces)
+{
+    ASSERT_EQ(load(branches_text), PXB_OK) << message();
+    ASSERT_EQ(run("arms", 32), PXB_OK) << message();
+    for (uint32_t t = 0; t < 32; t++) {
+        EXPECT_EQ(word(2 * t), t % 4 ? 104u : 3u) << t;
+        EXPECT_EQ(word(2 * t + 1), 0x1ffu) << t;
+    }
+    ASSERT_EQ(run("behind_loop", 32), PXB_OK) << message();
+    for (uint32_t t = 0; t < 32; t++) EXPECT_EQ(word(2 * t), t ^ 1) << t;
+    for (uint32_t t = 1; t < 32; t += 2) EXPECT_EQ(word(2 * t + 1), t ^ 1) << t;
+}
+
+TEST_P(SimFaults, AnIndexOutsideOfTheBranchTargets)
+{
+    ASSERT_EQ(load(branches_text), PXB_OK) << message();
+    EXPECT_EQ(run("outside", 3), PXB_OK) << message();
+    EXPECT_EQ(run("outside", 4), PXB_FAULT_CALL) << message();
+    EXPECT_EQ(last()->line, line_of("brx.idx %t")) << message();
+    EXPECT_EQ(last()->thread[0], 3u) << message();
+}
+
 // ------------------------------------------------------------ bulk copies
 
 TEST_P(SimFaults, SizesOfBulkCopies)

@@ -29,7 +29,7 @@ static void lower_bra(xl_emitter *x, const ptx_insn *insn, uint32_t index)
     jump(x, insn, index, x->blocks[o->label]);
 }
 
-/* brx.idx: an index outside the list is undefined in PTX; here it leaves through the first target. */
+/* brx.idx: an index outside the list is undefined in PTX; here it is a fault, as on the CPU. */
 static void lower_brx(xl_emitter *x, const ptx_insn *insn, uint32_t index)
 {
     const ptx_operand *list_operand = find_operand(insn, ISA_OPERAND_LIST);
@@ -45,8 +45,14 @@ static void lower_brx(xl_emitter *x, const ptx_insn *insn, uint32_t index)
     LLVMValueRef v_index = xl_read_bits(x, &insn->operands[0].values[0], 32);
     bool hops = x->dispatch && x->hops[index];
     LLVMBasicBlockRef b_first = x->blocks[list->targets[0]];
-    LLVMValueRef v_switch = LLVMBuildSwitch(x->b, v_index, hops ? xl_hop(x, b_first) : b_first, list->count);
-    for (uint32_t i = 1; i < list->count; i++) {
+    LLVMBasicBlockRef b_outside = l_block(x, "outside");
+    LLVMValueRef v_switch = LLVMBuildSwitch(x->b, v_index, b_outside, list->count);
+    LLVMBasicBlockRef b_now = LLVMGetInsertBlock(x->b);
+    l_here(x, b_outside);
+    xl_fault(x, PXL_FAULT_BRX, l_zext(x, v_index, 64), l_i64(x, list->count), l_i64(x, 0));
+    l_br(x, hops ? xl_hop(x, b_first) : b_first);
+    l_here(x, b_now);
+    for (uint32_t i = 0; i < list->count; i++) {
         LLVMBasicBlockRef b_target = x->blocks[list->targets[i]];
         LLVMAddCase(v_switch, l_i32(x, i), hops ? xl_hop(x, b_target) : b_target);
     }

@@ -8,7 +8,10 @@
  *  1. a barrier in divided control flow. Where a warp is a wavefront, only `barrier` without .aligned may be divided inside one; where
  *     a wavefront holds two warps, any may, and a barrier with a count must let one of the two warps wait;
  *  2. a loop that ends when a volatile, ordered or atomic access or an mbarrier says so: another lane may have to make it so;
- *  3. a collective whose mask is computed, in a loop that lanes leave one by one.
+ *  3. a collective whose mask is computed, in a loop that lanes leave one by one;
+ *  4. two collectives with one meaning and one constant mask, at which lanes stand that a branch divided: in its two arms, or one in a
+ *     loop that lanes leave one by one and one behind it. They "wait until all non-exited threads corresponding to membermask have
+ *     executed [it] with the same qualifiers and same membermask value" (PTX ISA, "shfl.sync"), wherever.
  *
  * Control flow is divided by branches whose guard differs between lanes: a register does that depends on the thread's number, on
  * memory at an address that differs, on another lane, or is written in divided control flow. A branch that leads only to the end of the
@@ -399,6 +402,82 @@ static bool thins_out(const analysis *a, uint32_t component)
     return mask && exits;
 }
 
+/* ------------------------------------------------------------ collectives that meet from two places */
+
+static const ptx_value *constant_mask(const ptx_insn *insn)
+{
+    if (!xl_is_collective(insn) || strcmp(insn->form->family, "warp")) return NULL;
+    for (uint32_t k = insn->noperands; k-- > 0;)
+        if (insn->operands[k].kind == ISA_OPERAND_SRC && insn->operands[k].nvalues)
+            return insn->operands[k].values[0].kind == PTX_VALUE_IMM ? &insn->operands[k].values[0] : NULL;
+    return NULL;
+}
+
+/* Is there a pair of such collectives, one in the blocks of `first` alone and one in those of `second` alone? */
+static bool meet(const analysis *a, const uint8_t *first, const uint8_t *second)
+{
+    for (uint32_t i = 0; i < a->f->ninsns; i++) {
+        const ptx_value *mask = constant_mask(&a->f->insns[i]);
+        if (!mask || !first[a->block_of[i]] || second[a->block_of[i]]) continue;
+        for (uint32_t k = 0; k < a->f->ninsns; k++) {
+            const ptx_value *other = constant_mask(&a->f->insns[k]);
+            if (!other || !second[a->block_of[k]] || first[a->block_of[k]]) continue;
+            if (a->f->insns[i].meaning == a->f->insns[k].meaning && mask->imm == other->imm) return true;
+        }
+    }
+    return false;
+}
+
+/* Blocks that are reached from `b`, before all lanes that block `from` divided pass again; from UINT32_MAX: all. */
+static uint8_t *reached(const analysis *a, uint32_t b, uint32_t from)
+{
+    uint8_t *seen = xl_alloc(a->x, a->nblocks);
+    uint32_t *stack = xl_alloc(a->x, a->nblocks * sizeof *stack), n = 0;
+    if (from == UINT32_MAX || b == from || !passes(a, from, b)) {
+        seen[b] = 1;
+        stack[n++] = b;
+    }
+    while (n) {
+        uint32_t at = stack[--n];
+        for (uint32_t k = 0; k < a->blocks[at].nsuccessors; k++) {
+            uint32_t to = a->blocks[at].successors[k];
+            if (seen[to] || !counts(a, at, to) || (from != UINT32_MAX && (to == from || passes(a, from, to)))) continue;
+            seen[to] = 1;
+            stack[n++] = to;
+        }
+    }
+    return seen;
+}
+
+static bool meet_in_arms(const analysis *a, uint32_t b)
+{
+    const block *from = &a->blocks[b];
+    for (uint32_t i = 0; i < from->nsuccessors; i++)
+        for (uint32_t k = 0; k < from->nsuccessors; k++)
+            if (i != k && meet(a, reached(a, from->successors[i], b), reached(a, from->successors[k], b))) return true;
+    return false;
+}
+
+static bool meet_behind_loop(const analysis *a, uint32_t b)
+{
+    uint8_t *loop = xl_alloc(a->x, a->nblocks);
+    for (uint32_t k = 0; k < a->nblocks; k++) loop[k] = a->component[k] == a->component[b];
+    for (uint32_t k = 0; k < a->blocks[b].nsuccessors; k++) {
+        uint32_t to = a->blocks[b].successors[k];
+        if (!loop[to] && counts(a, b, to) && meet(a, loop, reached(a, to, UINT32_MAX))) return true;
+    }
+    return false;
+}
+
+static bool meets_from_two_places(const analysis *a)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < a->f->ninsns; i++) n += constant_mask(&a->f->insns[i]) != NULL;
+    for (uint32_t b = 0; b < a->nblocks && n > 1; b++)
+        if (branch_differs(a, b) && (meet_in_arms(a, b) || (a->component[b] != UINT32_MAX && leaves(a, b) && meet_behind_loop(a, b)))) return true;
+    return false;
+}
+
 /* ------------------------------------------------------------ the plan */
 
 static bool concerns(const xl_emitter *x, const ptx_function *f)
@@ -406,7 +485,7 @@ static bool concerns(const xl_emitter *x, const ptx_function *f)
     for (uint32_t i = 0; i < f->ninsns; i++) {
         const ptx_insn *insn = &f->insns[i];
         if (xl_is_barrier(insn) && may_divide_a_wave(x, insn)) return true;
-        if (watches(insn) || has_computed_mask(insn)) return true;
+        if (watches(insn) || has_computed_mask(insn) || constant_mask(insn)) return true;
     }
     return false;
 }
@@ -446,7 +525,7 @@ xl_plan xl_make_plan(xl_emitter *x, const ptx_function *f)
     find_divided(&a);
     find_loops(&a);
     uint8_t *spinning = xl_alloc(x, a.ncomponents + 1u);
-    plan.dispatch = barrier_needs_it(&a);
+    plan.dispatch = barrier_needs_it(&a) || meets_from_two_places(&a);
     for (uint32_t c = 0; c < a.ncomponents; c++) {
         spinning[c] = spins(&a, c);
         if (spinning[c] || thins_out(&a, c)) plan.dispatch = true;

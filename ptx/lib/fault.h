@@ -19,6 +19,7 @@ enum {
     PXL_FAULT_DEADLOCK,        /* detail 0: number of a barrier that can never complete */
     PXL_FAULT_BULK,            /* detail 0: misaligned address of a bulk copy, or 0; detail 1: its size */
     PXL_FAULT_CLUSTER,         /* detail 0: mask that names blocks outside of the cluster, of one block */
+    PXL_FAULT_BRX,             /* details: index of a brx.idx, and how many labels its list has */
     PXL_FAULT_IGNORED,         /* details: bytes that a bulk copy is to ignore on the left and right, of which one is above 15 */
     PXL_FAULT_ZEROED,          /* details: address and size of an st.bulk; 0: no shared memory holds it, 1: one is no multiple of 8 */
     PXL_FAULT_BARRIER,         /* details: a barrier that does not exist; or its thread count, which is no multiple of 32; or not the 2nd */
