@@ -92,21 +92,19 @@ PXL_INLINE bool pxl_fp8_is_special(bool e5m2, __m256i largest)
     return !_mm256_testz_si256(special, special);
 }
 
-/* Bytes [row][k] to [k][g], each eight times. */
-PXL_INLINE void pxl_fp8_spread_bytes(const __m128i row[16], __m256i out[16][4])
+/* Bytes of two rows each to [k][g], each eight times. */
+PXL_INLINE void pxl_fp8_spread_bytes(const __m256i rows[8], __m256i out[16][4])
 {
-    const __m256i each = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 3, 3, 3, 3, 3, 3, 3, 3);
 #pragma clang loop unroll(disable)
     for (uint32_t g = 0; g < 4; g++) {
-        const __m128i *x = row + 4 * g, a = _mm_unpacklo_epi8(x[0], x[1]), b = _mm_unpackhi_epi8(x[0], x[1]);
-        const __m128i c = _mm_unpacklo_epi8(x[2], x[3]), d = _mm_unpackhi_epi8(x[2], x[3]);
-        const __m128i four[4] = {_mm_unpacklo_epi16(a, c), _mm_unpackhi_epi16(a, c), _mm_unpacklo_epi16(b, d), _mm_unpackhi_epi16(b, d)};
-        int32_t word[16];
-        __builtin_memcpy(word, four, sizeof word);
-        __asm__("" : "+m"(word));       /* broadcasts from memory take one instruction each */
+        /* Bytes of rows 4g and 4g + 2 in turn, and in the upper half of rows 4g + 1 and 4g + 3. */
+        const __m256i low = _mm256_unpacklo_epi8(rows[2 * g], rows[2 * g + 1]), high = _mm256_unpackhi_epi8(rows[2 * g], rows[2 * g + 1]);
 #pragma clang loop unroll(full)
-        for (uint32_t k = 0; k < 16; k++)
-            out[k][g] = _mm256_shuffle_epi8(_mm256_set1_epi32(word[k]), each);
+        for (uint32_t k = 0; k < 8; k++) {
+            const __m256i each = _mm256_add_epi8(PXL_BYTES(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1), _mm256_set1_epi8((char)(2 * k)));
+            out[k][g] = _mm256_shuffle_epi8(low, each);
+            out[8 + k][g] = _mm256_shuffle_epi8(high, each);
+        }
     }
 }
 /* Returns whether any operand is NaN or infinite. Exponents are added to and values multiplied, as B needs it. */
@@ -132,8 +130,8 @@ PXL_NOINLINE bool pxl_fp8_take_a(pxl_fp8_a *o, bool e5m2, bool ieee, int added, 
         }
     }
     if (!ieee) {
-        pxl_fp8_spread_bytes((const __m128i *)exponent, o->exponent);
-        pxl_fp8_spread_bytes((const __m128i *)lowest, o->lowest);
+        pxl_fp8_spread_bytes(exponent, o->exponent);
+        pxl_fp8_spread_bytes(lowest, o->lowest);
     }
     return pxl_fp8_is_special(e5m2, largest);
 }
