@@ -123,6 +123,20 @@ cpu_pattern cpu_addresses(cpu_warp *w, const cpu_insn *i, const cpu_place *p, ui
 
 typedef void (*move_fn)(const cpu_warp *w, char *const *slots, uint32_t count, uint32_t mask);
 
+/* All lanes, each at its own address: `count` is a constant where this is inlined. */
+#define LOAD_EVERY(mem, reg, count) do { \
+        reg *to[count]; \
+        for (uint32_t k = 0; k < (count); k++) \
+            to[k] = (reg *)slots[k]; \
+        for (uint32_t lane = 0; lane < CPU_LANES; lane++) { \
+            const mem *from = (const mem *)(uintptr_t)w->addresses[lane]; \
+            mem values[count]; \
+            memcpy(values, from, sizeof values); \
+            for (uint32_t k = 0; k < (count); k++) \
+                to[k][lane] = (reg)values[k]; \
+        } \
+    } while (0)
+
 #define LOADS(name, mem, reg) \
     static void name(const cpu_warp *w, char *const *slots, uint32_t count, uint32_t mask) \
     { \
@@ -131,6 +145,17 @@ typedef void (*move_fn)(const cpu_warp *w, char *const *slots, uint32_t count, u
             for (uint32_t k = 0; k < count; k++) \
                 ((reg *)slots[k])[lane] = (reg)from[k]; \
         } \
+    } \
+    static void name##_every(const cpu_warp *w, char *const *slots, uint32_t count, uint32_t mask) \
+    { \
+        if (count == 1) \
+            LOAD_EVERY(mem, reg, 1); \
+        else if (count == 2) \
+            LOAD_EVERY(mem, reg, 2); \
+        else if (count == 4) \
+            LOAD_EVERY(mem, reg, 4); \
+        else \
+            name(w, slots, count, mask); \
     } \
     static void name##_dense(const cpu_warp *w, char *const *slots, uint32_t count, uint32_t mask) \
     { \
@@ -156,20 +181,22 @@ LOADS(load_4_4, m4, m4) LOADS(load_4_8, m4, m8) LOADS(load_8_8, m8, m8)
 LOADS(load_s1_2, n1, m2) LOADS(load_s1_4, n1, m4) LOADS(load_s1_8, n1, m8)
 LOADS(load_s2_4, n2, m4) LOADS(load_s2_8, n2, m8) LOADS(load_s4_8, n4, m8)
 #undef LOADS
+#undef LOAD_EVERY
 
-#define THREE(name) {name, name##_uniform, name##_dense}
-/* [sign][log2 of memory bytes][register class][pattern] */
-static const move_fn loads[2][4][4][3] = {
-    {{THREE(load_1_1), THREE(load_1_2), THREE(load_1_4), THREE(load_1_8)},
-     {{0}, THREE(load_2_2), THREE(load_2_4), THREE(load_2_8)},
-     {{0}, {0}, THREE(load_4_4), THREE(load_4_8)},
-     {{0}, {0}, {0}, THREE(load_8_8)}},
-    {{THREE(load_1_1), THREE(load_s1_2), THREE(load_s1_4), THREE(load_s1_8)},
-     {{0}, THREE(load_2_2), THREE(load_s2_4), THREE(load_s2_8)},
-     {{0}, {0}, THREE(load_4_4), THREE(load_s4_8)},
-     {{0}, {0}, {0}, THREE(load_8_8)}},
+#define FOUR(name) {name, name##_uniform, name##_dense, name##_every}
+/* [sign][log2 of memory bytes][register class][pattern, or EVERY] */
+enum { EVERY = CPU_PATTERN_DENSE + 1 };
+static const move_fn loads[2][4][4][4] = {
+    {{FOUR(load_1_1), FOUR(load_1_2), FOUR(load_1_4), FOUR(load_1_8)},
+     {{0}, FOUR(load_2_2), FOUR(load_2_4), FOUR(load_2_8)},
+     {{0}, {0}, FOUR(load_4_4), FOUR(load_4_8)},
+     {{0}, {0}, {0}, FOUR(load_8_8)}},
+    {{FOUR(load_1_1), FOUR(load_s1_2), FOUR(load_s1_4), FOUR(load_s1_8)},
+     {{0}, FOUR(load_2_2), FOUR(load_s2_4), FOUR(load_s2_8)},
+     {{0}, {0}, FOUR(load_4_4), FOUR(load_s4_8)},
+     {{0}, {0}, {0}, FOUR(load_8_8)}},
 };
-#undef THREE
+#undef FOUR
 
 /* 32 elements that lie in memory as in a slot. */
 static inline void copy_dense(char *to, const char *from, uint32_t bytes)
@@ -186,13 +213,15 @@ void cpu_op_load(cpu_warp *w, const cpu_insn *i, uint32_t mask)
     const cpu_access *a = i->extra;
     uint32_t bytes = (uint32_t)a->bytes * a->count;
     char *r = w->frame->r, *slots[16];
-    cpu_pattern pattern = cpu_addresses(w, i, &a->place, 0, bytes, bytes, mask);
+    uint32_t pattern = cpu_addresses(w, i, &a->place, 0, bytes, bytes, mask);
     for (uint32_t k = 0; k < a->count; k++)
         slots[k] = r + i->o[1 + k];
     if (pattern == CPU_PATTERN_DENSE && mask != UINT32_MAX)
         pattern = CPU_PATTERN_ANY;
     if (pattern == CPU_PATTERN_UNIFORM && mask != w->alive)
         pattern = CPU_PATTERN_ANY;
+    if (pattern == CPU_PATTERN_ANY && mask == UINT32_MAX)
+        pattern = EVERY;
     if (pattern == CPU_PATTERN_DENSE && a->count == 1 && a->bytes == 1u << a->class)
         copy_dense(slots[0], (const char *)(uintptr_t)w->addresses[0], a->bytes);
     else if (pattern == CPU_PATTERN_DENSE && a->bytes == 4 && a->class == CPU_CLASS_32 && a->count > 1 && a->count <= 4) {
@@ -246,6 +275,17 @@ void cpu_op_load_uniform(cpu_warp *w, const cpu_insn *i, uint32_t mask)
 
 /* ------------------------------------------------------------ stores */
 
+#define STORE_EVERY(mem, reg, count) do { \
+        const reg *from[count]; \
+        for (uint32_t k = 0; k < (count); k++) \
+            from[k] = (const reg *)slots[k]; \
+        for (uint32_t lane = 0; lane < CPU_LANES; lane++) { \
+            mem *to = (mem *)(uintptr_t)w->addresses[lane]; \
+            for (uint32_t k = 0; k < (count); k++) \
+                to[k] = (mem)from[k][lane]; \
+        } \
+    } while (0)
+
 #define STORES(name, mem, reg) \
     static void name(const cpu_warp *w, char *const *slots, uint32_t count, uint32_t mask) \
     { \
@@ -254,6 +294,17 @@ void cpu_op_load_uniform(cpu_warp *w, const cpu_insn *i, uint32_t mask)
             for (uint32_t k = 0; k < count; k++) \
                 to[k] = (mem)((const reg *)slots[k])[lane]; \
         } \
+    } \
+    static void name##_every(const cpu_warp *w, char *const *slots, uint32_t count, uint32_t mask) \
+    { \
+        if (count == 1) \
+            STORE_EVERY(mem, reg, 1); \
+        else if (count == 2) \
+            STORE_EVERY(mem, reg, 2); \
+        else if (count == 4) \
+            STORE_EVERY(mem, reg, 4); \
+        else \
+            name(w, slots, count, mask); \
     } \
     static void name##_dense(const cpu_warp *w, char *const *slots, uint32_t count, uint32_t mask) \
     { \
@@ -267,15 +318,16 @@ STORES(store_1_1, m1, m1) STORES(store_1_2, m1, m2) STORES(store_1_4, m1, m4) ST
 STORES(store_2_2, m2, m2) STORES(store_2_4, m2, m4) STORES(store_2_8, m2, m8)
 STORES(store_4_4, m4, m4) STORES(store_4_8, m4, m8) STORES(store_8_8, m8, m8)
 #undef STORES
+#undef STORE_EVERY
 
-#define TWO(name) {name, name##_dense}
-static const move_fn stores[4][4][2] = {
-    {TWO(store_1_1), TWO(store_1_2), TWO(store_1_4), TWO(store_1_8)},
-    {{0}, TWO(store_2_2), TWO(store_2_4), TWO(store_2_8)},
-    {{0}, {0}, TWO(store_4_4), TWO(store_4_8)},
-    {{0}, {0}, {0}, TWO(store_8_8)},
+#define THREE(name) {name, name##_dense, name##_every}
+static const move_fn stores[4][4][3] = {
+    {THREE(store_1_1), THREE(store_1_2), THREE(store_1_4), THREE(store_1_8)},
+    {{0}, THREE(store_2_2), THREE(store_2_4), THREE(store_2_8)},
+    {{0}, {0}, THREE(store_4_4), THREE(store_4_8)},
+    {{0}, {0}, {0}, THREE(store_8_8)},
 };
-#undef TWO
+#undef THREE
 
 void cpu_op_store(cpu_warp *w, const cpu_insn *i, uint32_t mask)
 {
@@ -296,5 +348,5 @@ void cpu_op_store(cpu_warp *w, const cpu_insn *i, uint32_t mask)
         else
             w->ops->join2(to, slots[0], slots[1]);
     } else
-        stores[__builtin_ctz(a->bytes)][a->class][dense](w, slots, a->count, mask);
+        stores[__builtin_ctz(a->bytes)][a->class][dense ? 1 : mask == UINT32_MAX ? 2 : 0](w, slots, a->count, mask);
 }
