@@ -72,7 +72,8 @@ static void run(benchmark::State &state, uint32_t meaning, pxl_handler handler)
     }
     uint32_t offsets[ISA_MAX_ELEMS] = {}, next = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if (elems[i].role == ISA_ROLE_MODEL || elems[i].role == ISA_ROLE_IMM) { offsets[i] = (uint32_t)state.range(0); continue; }
+        if (elems[i].role == ISA_ROLE_MODEL) { offsets[i] = (uint32_t)state.range(0); continue; }
+        if (elems[i].role == ISA_ROLE_IMM) { offsets[i] = 0xea; continue; }       /* lop3: (a & b) | c */
         offsets[i] = next;
         next += 512;
     }

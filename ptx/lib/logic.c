@@ -54,7 +54,22 @@ PXL_INLINE L_u32 lop3(L_u32 a, L_u32 b, L_u32 c, uint32_t table)
     return lop3_choose(a, lop3_choose(b, ab11, ab10), lop3_choose(b, ab01, ab00));
 }
 
-PXL_INLINE void lop3_b32(L_u32 *d, const L_u32 *a, const L_u32 *b, const L_u32 *c, uint32_t table) { *d = lop3(*a, *b, *c, table); }
+/* At width 32 the table is known when the handler runs. Under a table that the compiler knows little remains to be done: those that are
+ * met most, of two operands and then of three (a ^ b ^ c, majority, choices, and the mixtures of two operations), have a copy. */
+PXL_INLINE void lop3_b32(L_u32 *d, const L_u32 *a, const L_u32 *b, const L_u32 *c, uint32_t table)
+{
+#if PXL_WIDTH == 32
+#define LOP3(t) case t: *d = lop3(*a, *b, *c, t); return;
+    switch (table & 0xff) {
+    LOP3(0xc0) LOP3(0xfc) LOP3(0x3c) LOP3(0x30) LOP3(0x0c) LOP3(0xc3)
+    LOP3(0x96) LOP3(0xe8) LOP3(0xca) LOP3(0xe2) LOP3(0xd8) LOP3(0xb8)
+    LOP3(0x80) LOP3(0xfe) LOP3(0xea) LOP3(0xf8) LOP3(0xec) LOP3(0x78) LOP3(0x6a) LOP3(0x6c) LOP3(0xa8) LOP3(0xe0) LOP3(0xc8)
+    default: break;
+    }
+#undef LOP3
+#endif
+    *d = lop3(*a, *b, *c, table);
+}
 
 #define LOGIC_LOP3_PRED(name, operation) \
     PXL_INLINE void lop3_##name##_b32(L_u32 *d, L_pred *p, const L_u32 *a, const L_u32 *b, const L_u32 *c, uint32_t table, const L_pred *q) \
