@@ -38,17 +38,15 @@ TARGET static void LEVEL(blend_pred)(char *to, const char *from, uint32_t mask)
     *(W32 *)to = (*(const W32 *)from & mask) | (*(W32 *)to & ~mask);
 }
 
-/* Four addresses at a time, which is one register where it matters. The arena lies below 2^63, so an unsigned
- * comparison becomes a sign: x > limit exactly when x or limit - x has its top bit set. */
-typedef struct LEVEL(sums) { F64 wrong, apart, differ; } LEVEL(sums);
+/* Four addresses at a time, which is one register where it matters. */
+typedef struct LEVEL(sums) { F64 apart, differ; } LEVEL(sums);
 
-TARGET INLINE void LEVEL(four)(uint64_t *out, const F64 *address, const F64 *lanes, const cpu_address_query *q, uint64_t first, LEVEL(sums) *s)
+TARGET INLINE void LEVEL(four)(uint64_t *out, const F64 *address, const F64 *lanes, uint64_t first, LEVEL(sums) *s)
 {
-    F64 a = *address, inside = a - q->low, from_first = a - first;
-    s->wrong |= ((inside | (q->limit - inside)) & (1ull << 63)) | (a & q->align_mask);
+    F64 from_first = *address - first;
     s->differ |= from_first;
     s->apart |= from_first ^ *lanes;
-    *(F64 *)out = a;
+    *(F64 *)out = *address;
 }
 
 TARGET INLINE uint64_t LEVEL(any)(const F64 *v)
@@ -56,7 +54,7 @@ TARGET INLINE uint64_t LEVEL(any)(const F64 *v)
     return (*v)[0] | (*v)[1] | (*v)[2] | (*v)[3];
 }
 
-TARGET __attribute__((noinline)) static uint32_t LEVEL(bad_lanes)(const uint64_t *out, const cpu_address_query *q)
+TARGET __attribute__((noinline)) static uint32_t LEVEL(name_bad_lanes)(const uint64_t *out, const cpu_address_query *q)
 {
     uint32_t bad = 0;
     for (uint32_t i = 0; i < 32; i++)
@@ -64,42 +62,56 @@ TARGET __attribute__((noinline)) static uint32_t LEVEL(bad_lanes)(const uint64_t
     return bad;
 }
 
-/* What follows the loop over lanes: the shape, and the lane part of local addresses. */
+/* The arena lies below 2^63, so an unsigned comparison becomes a sign: x > limit exactly when x or limit - x has its top bit set. */
+TARGET INLINE uint32_t LEVEL(bad_lanes)(const uint64_t *out, const cpu_address_query *q)
+{
+    F64 outside = {0}, astray = {0};
+    for (uint32_t i = 0; i < 32; i += 4) {
+        F64 a = *(const F64 *)(out + i), inside = a - q->low;
+        outside |= inside | (q->limit - inside);
+        astray |= a;
+    }
+    F64 wrong = (outside & (1ull << 63)) | (astray & q->align_mask);
+    return LEVEL(any)(&wrong) ? LEVEL(name_bad_lanes)(out, q) : 0;
+}
+
+/* What follows the loop over lanes: the shape, the lanes outside, and the lane part of local addresses. */
 TARGET INLINE cpu_pattern LEVEL(shape)(uint64_t *out, const cpu_address_query *q, const LEVEL(sums) *s, uint32_t *bad)
 {
-    *bad = LEVEL(any)(&s->wrong) ? LEVEL(bad_lanes)(out, q) : 0;
+    bool dense = LEVEL(any)(&s->apart) == 0, uniform = LEVEL(any)(&s->differ) == 0;
+    /* A row without gaps is inside when its ends are. */
+    bool good = (dense || uniform) && out[0] - q->low <= q->limit && out[31] - q->low <= q->limit && ((out[0] | q->step) & q->align_mask) == 0;
+    *bad = good ? 0 : LEVEL(bad_lanes)(out, q);
     if (q->lane_stride) {
         for (uint32_t i = 0; i < 32; i++)
             out[i] += i * q->lane_stride;
         return CPU_PATTERN_ANY;
     }
-    if (LEVEL(any)(&s->apart) == 0)
-        return CPU_PATTERN_DENSE;
-    return LEVEL(any)(&s->differ) == 0 ? CPU_PATTERN_UNIFORM : CPU_PATTERN_ANY;
+    return dense ? CPU_PATTERN_DENSE : uniform ? CPU_PATTERN_UNIFORM : CPU_PATTERN_ANY;
 }
 
 TARGET static cpu_pattern LEVEL(address64)(uint64_t *out, const char *base, const cpu_address_query *q, uint32_t *bad)
 {
-    LEVEL(sums) s = {{0}, {0}, {0}};
+    LEVEL(sums) s = {{0}, {0}};
     F64 lanes = (F64){0, 1, 2, 3} * q->step;
     uint64_t first = *(const D64 *)base + q->add;
     const cpu_address_query k = *q;     /* which no store can change */
     for (uint32_t i = 0; i < 32; i += 4, lanes += 4 * k.step) {
         F64 a = *(const F64 *)(base + 8 * i) + k.add;
-        LEVEL(four)(out + i, &a, &lanes, &k, first, &s);
+        LEVEL(four)(out + i, &a, &lanes, first, &s);
     }
     return LEVEL(shape)(out, q, &s, bad);
 }
 
 TARGET static cpu_pattern LEVEL(address32)(uint64_t *out, const char *base, const cpu_address_query *q, uint32_t *bad)
 {
-    LEVEL(sums) s = {{0}, {0}, {0}};
+    LEVEL(sums) s = {{0}, {0}};
     F64 lanes = (F64){0, 1, 2, 3} * q->step;
     uint64_t first = (uint32_t)(*(const W32 *)base + q->add32) + q->add;
     const cpu_address_query k = *q;
     for (uint32_t i = 0; i < 32; i += 4, lanes += 4 * k.step) {
         F64 a = __builtin_convertvector(*(const Q32 *)(base + 4 * i) + k.add32, F64) + k.add;
-        LEVEL(four)(out + i, &a, &lanes, &k, first, &s);
+        LEVEL(four)(out + i, &a, &lanes, first, &s);
     }
     return LEVEL(shape)(out, q, &s, bad);
 }
