@@ -140,6 +140,25 @@ static void wrong_model(char *r, const uint32_t *o)
     original(r, changed);
 }
 
+/* Sparse with 19 elements: the selector is before the model. */
+static void other_threads_metadata(char *r, const uint32_t *o)
+{
+    uint32_t changed[19];
+    memcpy(changed, o, sizeof changed);
+    changed[17] ^= 1;
+    original(r, changed);
+}
+
+/* mma_mxf8f6f4_m16n8k32: four of d, a and c, two of b, then scales of A and of B, each with two selectors. */
+static void exchange_scales(char *r, const uint32_t *o)
+{
+    uint32_t changed[21];
+    memcpy(changed, o, sizeof changed);
+    changed[14] = o[17];
+    changed[17] = o[14];
+    original(r, changed);
+}
+
 /* lop3: the table's last bit flipped. */
 static void wrong_table(char *r, const uint32_t *o)
 {
@@ -204,6 +223,10 @@ static const mutation mutations[] = {
     {"another accumulation model", "mma_m16n8k32_f16_e4m3_e5m2_f16", NULL, wrong_model},
     {"B's type for A", "mma_m16n8k32_f16_e4m3_e5m2_f16", "mma_m16n8k32_f16_e5m2_e5m2_f16", NULL},
     {"dropped .satfinite", "mma_m16n8k32_satfinite_s32_s8_s8_s32", "mma_m16n8k32_s32_s8_s8_s32", NULL},
+    {"metadata of the other threads", "mma_sp_m16n8k32_f32_f16_f16_f32", NULL, other_threads_metadata},
+    {"e2m3 for e3m2", "mma_f8f6f4_m16n8k32_f16_e3m2_e2m1_f16", "mma_f8f6f4_m16n8k32_f16_e2m3_e2m1_f16", NULL},
+    {"scales of A and B exchanged", "mma_mxf8f6f4_m16n8k32_f32_e4m3_e2m3_f32_ue8m0", NULL, exchange_scales},
+    {"scales without significands", "mma_mxf4nvf4_m16n8k64_4x_f32_e2m1_e2m1_f32_ue4m3", "mma_mxf4nvf4_m16n8k64_4x_f32_e2m1_e2m1_f32_ue8m0", NULL},
 };
 
 uint32_t conform_mutation_count(void)

@@ -380,5 +380,32 @@ TEST(MmaKinds, WhatTheModelsCut)
     EXPECT_TRUE(std::isnan(d[1][0]) && std::isnan(d[1][7]));
     EXPECT_EQ(d[0][0], 1 + 0x1p-20);
 }
+/* The grid is never below that of the smallest normal f32: 32 products of 0.75 · 2^-151 are each cut to nothing. */
+TEST(MmaKinds, TheSmallestGrid)
+{
+    const char *name = "mma_mxf8f6f4_m16n8k32_f32_e5m2_e3m2_f32_ue8m0";
+    warp w = find(name);
+    for (int lane = 0; lane < 32; lane++) {
+        for (int i = 0; i < 4; i++) w.a()[i][lane] = 0x3e3e3e3e;                   /* 1.5 */
+        for (int i = 0; i < 2; i++) w.b()[i][lane] = 0x0c0c0c0c;                   /* 1 */
+        w.scale(0, 0)[lane] = 127 - 100;
+        w.scale(1, 0)[lane] = 127 - 52;
+    }
+    matrix d;
+    product(name, w, REF_ADA, d);
+    EXPECT_EQ(d[9][5], 0);
+    for (int lane = 0; lane < 32; lane++) w.scale(1, 0)[lane] = 127 - 51;
+    product(name, w, REF_ADA, d);
+    EXPECT_EQ(d[9][5], 32 * 0x1p-151);                                              /* 1.5 of them, cut to one, each */
+    /* Zeros with a sign: only the chain keeps it. */
+    for (int lane = 0; lane < 32; lane++) {
+        for (int i = 0; i < 4; i++) w.a()[i][lane] = 0x80808080;
+        for (int i = 0; i < 4; i++) w.c()[i][lane] = 0x80000000;
+    }
+    product(name, w, REF_ADA, d);
+    EXPECT_FALSE(std::signbit(d[9][5]));
+    product(name, w, REF_IEEE, d);
+    EXPECT_TRUE(std::signbit(d[9][5]));
+}
 
 } // namespace

@@ -132,6 +132,9 @@ const Bad bad_statements[] = {
     {"setp.eq.s32 %r0, %r1, %r2;", 13, "setp needs an operand of type .pred here, not a register of type .b32"},
     {"selp.b32 %r0, %r1, %r2, %r3;", 25, "selp needs an operand of type .pred here, not a register of type .b32"},
     {"shf.l.wrap.b32 %r0, %r1, %r2, %rd0;", 31, "shf needs an operand of type .b32 here, not a register of type .b64"},
+    {"mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1,%r2,%r3}, {%r4,%r5,%r6,%r7}, {%f0,%f1,%f2,%f3}, %r0, 2;", 135, "mma needs a constant from 0 to 1 here"},
+    {"mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1,%r2,%r3}, {%r4,%r5,%r6,%r7}, {%f0,%f1,%f2,%f3}, %r0, %r1;", 135, "mma needs a constant here"},
+    {"mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1,%r2,%r3}, {%r4,%r5,%r6,%r7}, {%f0,%f1,%f2,%f3}, 4, 0;", 130, "mma needs an operand of type .b32 here, not a constant"},
     {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1,%r2}, {%r0,%r1}, {%f0,%f1,%f2,%f3};", 70, "mma needs a vector of 4 elements here"},
     {"lop3.b32 %r0, %r1, %r2, %r3, 256;", 30, "lop3 needs a constant from 0 to 255 here"},
     {"bar.sync 16;", 10, "a barrier has a number from 0 to 15"},
@@ -396,6 +399,9 @@ const char *const good_statements[] = {
     "mov.u64 %rd1,s;",
     "mov.u32 %r1,s;",
     "mapa.shared::cluster.u64 %rd1,s,1;",
+    "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1,%r2,%r3}, {%r4,%r5,%r6,%r7}, {%f0,%f1,%f2,%f3}, %r0, 0x1;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1}, {%r4,%r5}, {%f0,%f1,%f2,%f3}, {%r0}, 3;",
+    "wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r0,%r1,%r2,%r3,%r4,%r5,%r6,%r7}, [%rd0], 16;",
 };
 
 TEST(Parser, AcceptsGoodStatements)
@@ -405,6 +411,25 @@ TEST(Parser, AcceptsGoodStatements)
         EXPECT_EQ(m->nerrors, 0u) << text << "\n" << all_messages(m.get());
         EXPECT_NE(function(m, "k")->broken, PTX_REASON_MALFORMED) << text;
     }
+}
+
+/* Scales and their selectors as compilers and libraries write them: braces or none, constants or registers, .kind before or behind the shape. */
+TEST(Parser, AcceptsBlockScales)
+{
+    const std::string operands = " {%f0,%f1,%f2,%f3}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%f0,%f1,%f2,%f3}, ";
+    const std::string start = ".version 8.8\n.target sm_120a\n.address_size 64\n.entry k() {\n.reg .b32 %r<8>; .reg .f32 %f<4>; .reg .b16 %h<4>;\n";
+    const char *const kinds[] = {"mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e3m2.e2m1.f32.ue8m0",
+                                 "mma.sync.aligned.kind::mxf8f6f4.block_scale.scale_vec::1X.m16n8k32.row.col.f32.e4m3.e5m2.f32.ue8m0",
+                                 "mma.sync.aligned.kind::mxf4nvf4.block_scale.scale_vec::4X.m16n8k64.row.col.f32.e2m1.e2m1.f32.ue4m3",
+                                 "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0"};
+    for (const char *kind : kinds)
+        for (const char *scales : {"%r6, {0, 1}, %r7, {0, 3};", "{%r6}, {%h0, %h1}, {%r7}, {%h2, %h3};", "%r6, {%h0, 0}, %r7, {0, %h3};"}) {
+            Module m = parse(start + kind + operands + scales + "\nret; }\n");
+            EXPECT_EQ(m->nerrors, 0u) << kind << scales << "\n" << all_messages(m.get());
+            EXPECT_EQ(function(m, "k")->broken, PTX_REASON_NONE) << kind;
+        }
+    for (const char *scales : {"127, {0, 1}, %r7, {0, 3};", "%r6, {0, 1}, %r7;", "%r6, {0}, %r7, {0, 3};"})
+        EXPECT_NE(parse(start + kinds[0] + operands + scales + "\nret; }\n")->nerrors, 0u) << scales;
 }
 
 const char *const good_items[] = {
