@@ -176,7 +176,7 @@ static uint32_t make_formulas(pti_symbols *s)
 {
     const ptx_function *f = s->flow->function;
     uint32_t n = 0;
-    bool assumed;
+    bool assumed = false;
     for (uint32_t i = 0; i < f->ninsns; i++)
         for (uint32_t o = 0; o < f->insns[i].noperands; o++)
             if (f->insns[i].operands[o].kind == ISA_OPERAND_ADDRESS) {

@@ -27,7 +27,7 @@ static bool is_load(const ptx_insn *i)
 /* Offset in the block; false when the address is another or not constant. *inside: it is in the block, at least. */
 static bool place_of(finder *f, uint32_t insn, uint64_t *offset, bool *inside)
 {
-    bool assumed;
+    bool assumed = false;
     const pti_symbols *s = f->s;
     pti_poly p = pti_poly_of_address(f->s, insn, &s->flow->function->insns[insn].operands[1].address, &assumed);
     const pti_sum *sum = &s->sums[p];
@@ -232,7 +232,7 @@ static void add_texture(finder *f, uint32_t insn, const ptx_operand *o)
 {
     const ptx_insn *i = &f->s->flow->function->insns[insn];
     pti_texture *t = &f->out->textures[f->out->ntextures++];
-    bool assumed;
+    bool assumed = false;
     *t = (pti_texture){.insn = insn, .surface = i->form->mnemonic[0] == 's', .writes = strcmp(i->form->mnemonic, "sust") == 0 ||
                        strcmp(i->form->mnemonic, "sured") == 0};
     t->handle = pti_poly_of_address(f->s, insn, &o->address, &assumed);

@@ -178,7 +178,8 @@ pti_poly pti_sum_of(pti_symbols *s, int64_t constant, const pti_term *terms, uin
         s->failed = true;
         return 0;
     }
-    memcpy(copy, terms, n * sizeof *copy);
+    if (n)
+        memcpy(copy, terms, n * sizeof *copy);
     s->sums[s->nsums] = (pti_sum){.constant = constant, .nterms = n, .terms = copy, .next = *place};
     finish_sum(s, &s->sums[s->nsums]);
     return *place = s->nsums++;
