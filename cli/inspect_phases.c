@@ -236,19 +236,35 @@ void report_epilogues(report *r, const inspection *x)
 
 /* ------------------------------------------------------------ one phase */
 
+/* "4 %r12 %r13": the number of a fragment and its registers, or the registers alone. */
+static const char *fragment_text(const inspection *x, uint32_t insn, uint32_t operand, uint32_t number, char *buffer, size_t size)
+{
+    const ptx_operand *o = &x->function->insns[insn].operands[operand];
+    buffer[0] = '\0';
+    if (number != PTI_NONE)
+        append_text(buffer, size, "%u:", number);
+    for (uint32_t i = 0; i < o->nvalues; i++)
+        if (o->values[i].kind == PTX_VALUE_REG)
+            append_text(buffer, size, "%s%s", *buffer ? " " : "", x->function->registers[o->values[i].reg].name);
+        else
+            append_text(buffer, size, "%s_", *buffer ? " " : "");
+    return buffer;
+}
+
 static void report_tiles(report *r, const inspection *x, const pti_phase *q)
 {
-    char cells[9][24];
-    report_table(r, "<<>>>>>>>", (const char *[]){"stmt", "line", "product", "row", "column", "slice", "step", "A", "B"}, 9);
+    char cells[7][24], d[200], a[400], b[400];
+    report_table(r, "<<>>>>><<<", (const char *[]){"stmt", "line", "product", "row", "column", "slice", "step", "D", "A", "B"}, 10);
     for (uint32_t i = 0; i < q->nmma; i++) {
         const pti_mma *m = &q->mma[i];
-        const char *row[9];
+        const uint32_t numbers[] = {m->product, m->row, m->column, m->slice, m->step};
         snprintf(cells[0], 24, "s%u", pti_statement_of_insn(&x->statements, m->insn) + 1);
         snprintf(cells[1], 24, "L%u", x->function->insns[m->insn].at.line);
-        const uint32_t numbers[] = {m->product, m->row, m->column, m->slice, m->step, m->a, m->b};
-        for (int k = 0; k < 9; k++)
-            row[k] = k < 2 ? cells[k] : number(cells[k], numbers[k - 2]);
-        report_row(r, row);
+        for (int k = 2; k < 7; k++)
+            number(cells[k], numbers[k - 2]);
+        report_row(r, (const char *[]){cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6],
+                                       fragment_text(x, m->insn, 0, PTI_NONE, d, sizeof d), fragment_text(x, m->insn, 1, m->a, a, sizeof a),
+                                       fragment_text(x, m->insn, 2, m->b, b, sizeof b)});
     }
     report_table_end(r);
 }
