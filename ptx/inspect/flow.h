@@ -38,7 +38,7 @@ typedef struct pti_value {
     const uint32_t *users;         /* an instruction, or PTI_BY_VALUE | value: a phi's operand, a partial value's previous */
 } pti_value;
 
-enum { PTI_BY_VALUE = 1 << 30, PTI_MAX_VALUES = 1 << 24 };
+enum { PTI_BY_VALUE = 1 << 30, PTI_MAX_VALUES = 1 << 22 };
 
 typedef struct pti_use { uint32_t reg, value; } pti_use;
 
@@ -58,7 +58,7 @@ typedef struct pti_flow {
 
 typedef enum pti_status { PTI_OK, PTI_MEMORY, PTI_LIMIT } pti_status;
 
-/* LIMIT: more than PTI_MAX_VALUES values. Free it whatever the answer. */
+/* LIMIT: more than PTI_MAX_VALUES values, or too many registers that live in too many blocks. Free it whatever the answer. */
 pti_status pti_find_flow(const ptx_function *f, pti_flow *out);
 void pti_free_flow(pti_flow *flow);
 

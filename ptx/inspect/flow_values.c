@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 enum { MAX_READ = 1200 };              /* registers of one instruction: the parser takes 1024 values a statement */
+enum { MOST_LIVE = 1 << 25 };          /* blocks where registers are live, summed over the registers */
 
 /* Codes of values at the start of a block while a register is worked on; others are numbers of values. */
 #define CODE_PHI   0x80000000u         /* | block: the phi of that block */
@@ -27,6 +28,7 @@ typedef struct maker {
     uint32_t *blocks, nlive;           /* where it is live */
     uint32_t entry;                    /* its value at entry, PTI_NONE when there is none yet */
     uint32_t room;                     /* of flow->values */
+    uint64_t live_sum;
     pti_status status;
 } maker;
 
@@ -189,9 +191,15 @@ static int compare_numbers(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* m->blocks as places in the order, ascending, then as blocks again. */
-static void sort_live(maker *m)
+/* m->blocks in their order: as places in it, ascending, then as blocks again; or, where they are many, all blocks are looked at. */
+static void sort_live(maker *m, uint32_t reg)
 {
+    if (m->nlive > m->flow->nblocks / 8) {
+        for (uint32_t i = 0, n = 0; n < m->nlive; i++)
+            if (m->live[m->flow->ordered[i]] == reg + 1)
+                m->blocks[n++] = m->flow->ordered[i];
+        return;
+    }
     for (uint32_t i = 0; i < m->nlive; i++)
         m->blocks[i] = m->flow->blocks[m->blocks[i]].order;
     qsort(m->blocks, m->nlive, sizeof *m->blocks, compare_numbers);
@@ -288,7 +296,11 @@ static void solve_register(maker *m, uint32_t reg)
     m->nlive = 0;
     m->entry = PTI_NONE;
     find_live(m, reg);
-    sort_live(m);
+    if ((m->live_sum += m->nlive) > MOST_LIVE) {
+        m->status = PTI_LIMIT;
+        return;
+    }
+    sort_live(m, reg);
     place_phis(m, reg);
     make_phis(m, reg);
     if (m->status == PTI_OK)

@@ -100,6 +100,7 @@ static bool grow(pti_symbols *s, void **list, uint32_t *room, uint32_t used, siz
     size_t more = *room ? (size_t)*room * 2 : 1024;
     void *moved = more <= MOST_KEPT ? realloc(*list, more * size) : NULL;
     if (!moved) {
+        s->limited = more > MOST_KEPT;
         s->failed = true;
         return false;
     }
@@ -179,7 +180,8 @@ pti_poly pti_sum_of(pti_symbols *s, int64_t constant, const pti_term *terms, uin
         return 0;
     }
     if (n)
-        memcpy(copy, terms, n * sizeof *copy);
+        for (uint32_t i = 0; i < n; i++)
+        copy[i] = terms[i];
     s->sums[s->nsums] = (pti_sum){.constant = constant, .nterms = n, .terms = copy, .next = *place};
     finish_sum(s, &s->sums[s->nsums]);
     return *place = s->nsums++;

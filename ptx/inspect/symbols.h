@@ -85,7 +85,7 @@ typedef struct pti_symbols {
     uint64_t work;
     pti_poly *of_value;                /* of each value of the flow; PTI_NONE for what is no integer formula */
     bool *assumed;                     /* for each value: it is right if no index wraps */
-    bool failed;                       /* memory is exhausted */
+    bool failed, limited;              /* memory is exhausted; or there are too many formulas */
     ptx_arena arena;
 } pti_symbols;
 

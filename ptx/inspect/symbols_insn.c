@@ -672,5 +672,5 @@ pti_status pti_find_symbols(const pti_flow *flow, const pti_launch *launch, pti_
     for (uint32_t v = 0; v < flow->nvalues && done && !out->failed; v++)
         if (out->of_value[v] == PTI_NONE)
             out->of_value[v] = opaque(out, v);
-    return done && !out->failed ? PTI_OK : PTI_MEMORY;
+    return done && !out->failed ? PTI_OK : out->limited ? PTI_LIMIT : PTI_MEMORY;
 }
