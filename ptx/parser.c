@@ -351,11 +351,24 @@ static void index_lines(ptx_parser *p)
     p->store->nlines = n;
 }
 
-/* Dynamic shared memory begins behind all static variables, aligned for its most demanding user. */
+static uint64_t round_up(uint64_t x, uint64_t align)
+{
+    return (x + align - 1) / align * align;
+}
+
+/* The variables of the module and of functions come first, each at a place of its own. Those inside entries lie behind them and over each
+ * other, because one entry runs at a time. Dynamic shared memory begins behind all, aligned for its most demanding user. */
 static void place_shared(ptx_parser *p)
 {
-    uint64_t dynamic = (p->shared_offset + p->shared_align - 1) / p->shared_align * p->shared_align;
-    p->module->shared_size = p->shared_offset;
+    uint64_t own = round_up(p->shared_offset, p->shared_align);
+    p->module->shared_size = p->entry_shared_most ? own + p->entry_shared_most : p->shared_offset;
+    for (uint32_t i = 0; i < p->nfunctions; i++) {
+        const ptx_function *f = p->functions[i];
+        for (uint32_t k = 0; f->is_entry && k < f->nvariables; k++)
+            if (f->variables[k]->space == PTX_SPACE_SHARED && f->variables[k]->size)
+                ((ptx_variable *)f->variables[k])->offset += own;
+    }
+    uint64_t dynamic = round_up(p->module->shared_size, p->shared_align);
     for (uint32_t i = 0; i < p->nvariables; i++)
         if (p->variables[i]->space == PTX_SPACE_SHARED && p->variables[i]->size == 0)
             p->variables[i]->offset = dynamic;
@@ -433,12 +446,13 @@ static void keep_text(ptx_parser *p, const char *text, size_t length, const char
     p->module->file = file ? ptx_copy(p, file, (uint32_t)strlen(file)) : NULL;
 }
 
-static void run(ptx_parser *p, const char *text, size_t length, const char *file)
+static void run(ptx_parser *p, const char *text, size_t given, const char *file)
 {
     if (setjmp(p->failed)) {
         empty_module(p);
         return;
     }
+    size_t length = given;
     const char *why = no_ptx(text, &length);
     bool too_long = length > (size_t)1 << 30;
     if (too_long)

@@ -209,6 +209,7 @@ typedef struct ptx_parser {
     uint32_t carry;                 /* number of "%cc" + 1 in this function */
     uint64_t param_offset, param_top, local_offset;
     uint64_t shared_offset, shared_align, init_bytes;
+    uint64_t entry_shared, entry_shared_most;   /* .shared variables inside entries */
     uint32_t expression_depth;
     bool version_seen, target_seen, address_size_seen;
     const ptx_diagnostic *module_unsupported;   /* why no function of the module can run */

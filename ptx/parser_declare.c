@@ -217,14 +217,17 @@ void ptx_place_param(ptx_parser *p, ptx_variable *v)
 
 static bool place(ptx_parser *p, ptx_variable *v)
 {
+    uint64_t *top;
     switch (v->space) {
     case PTX_SPACE_SHARED:
         if (v->align > p->shared_align)
             p->shared_align = v->align;
         if (v->size == 0)
             return true;
-        v->offset = round_up(p->shared_offset, v->align);
-        p->shared_offset = v->offset + v->size;
+        /* An entry's own are never used while another entry runs: see place_shared. */
+        top = p->function && p->function->is_entry ? &p->entry_shared : &p->shared_offset;
+        v->offset = round_up(*top, v->align);
+        *top = v->offset + v->size;
         break;
     case PTX_SPACE_LOCAL:
         v->offset = round_up(p->local_offset, v->align);
@@ -236,7 +239,7 @@ static bool place(ptx_parser *p, ptx_variable *v)
     default:
         break;
     }
-    if (p->shared_offset > PTX_MAX_VARIABLE || p->local_offset > PTX_MAX_VARIABLE || p->param_top > PTX_MAX_VARIABLE)
+    if (p->shared_offset > PTX_MAX_VARIABLE || p->entry_shared > PTX_MAX_VARIABLE || p->local_offset > PTX_MAX_VARIABLE || p->param_top > PTX_MAX_VARIABLE)
         return PTX_LIMIT(p, v->at, "the variables of space .%s take more than 2^40 bytes together",
                          ptx_space_name(v->space));
     return true;

@@ -237,7 +237,7 @@ static void begin_function(ptx_parser *p, ptx_function *f)
     p->function = f;
     p->nregisters = p->nslots = p->ninsns = p->nlabels = p->nstatements = p->nlocals = p->npending = 0;
     p->carry = 0;
-    p->param_offset = p->param_top = p->local_offset = 0;
+    p->param_offset = p->param_top = p->local_offset = p->entry_shared = 0;
 }
 
 static void *settle(ptx_parser *p, const void *array, size_t size)
@@ -285,6 +285,8 @@ static void end_function(ptx_parser *p, ptx_function *f)
     f->variables = settle(p, p->locals, p->nlocals * sizeof *p->locals);
     f->nvariables = p->nlocals;
     f->local_size = p->local_offset;
+    if (p->entry_shared > p->entry_shared_most)
+        p->entry_shared_most = p->entry_shared;
     f->param_frame = p->param_top;
     p->module->statements += p->nstatements;
 }

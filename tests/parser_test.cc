@@ -869,6 +869,23 @@ TEST(Module, Variables)
     EXPECT_TRUE(variable("mg")->managed);
 }
 
+/* One entry runs at a time, so theirs share a place; a function's and the module's are apart from all. */
+TEST(Module, SharedVariablesOfEntriesLieOverEachOther)
+{
+    Module m = parse(std::string(head) + ".shared .b8 m1[20];\n.func f() { .shared .b32 fv[3]; ret; }\n"
+                                         ".entry a() { .shared .align 8 .b8 av[100]; .shared .b32 aw; ret; }\n"
+                                         ".entry b() { .shared .align 4 .b8 bv[40]; ret; }\n.shared .b32 m2;\n.extern .shared .b8 dyn[];\n");
+    EXPECT_EQ(m->nerrors, 0u) << all_messages(m.get());
+    auto own = [&](const char *function, uint32_t i) { return ptx_find_function(m.get(), function)->variables[i]->offset; };
+    EXPECT_EQ(own("f", 0), 20u);
+    EXPECT_EQ(ptx_find_variable(m.get(), "m2")->offset, 32u);
+    EXPECT_EQ(own("a", 0), 48u);
+    EXPECT_EQ(own("a", 1), 148u);
+    EXPECT_EQ(own("b", 0), 48u);
+    EXPECT_EQ(m->shared_size, 152u);
+    EXPECT_EQ(ptx_find_variable(m.get(), "dyn")->offset, 160u);
+}
+
 TEST(Module, SpecialRegistersHaveTheirNames)
 {
     EXPECT_STREQ(ptx_special_name(PTX_SR_TID_Z), "%tid.z");
