@@ -222,7 +222,6 @@ struct dr_function {
     /* cuParamSet… and cuFuncSetBlockShape of old programs */
     uint32_t old_block[3], old_shared, old_bytes;
     unsigned char *old_params;
-    _Atomic uint64_t launches, total_ns;
 };
 
 /* A parsed image, shared by the modules made from it. */
@@ -239,7 +238,7 @@ struct dr_module {
     dr_module *next_of_library;
     uint64_t *variables;           /* bases that are in the table of ranges */
     uint32_t nvariables;
-    char *dump_path;
+    char *dump_path;               /* its text's file, once a launch was dumped */
 };
 
 /* A function by handle, which may be a CUkernel, in a context. */

@@ -1,13 +1,10 @@
 /* module.c - modules and their functions: cuModule…, cuFunc…. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include "runtime/driver/driver.h"
 #include "runtime/driver/image.h"
 #include "runtime/driver/library.h"
 #include "runtime/driver/limits.h"
-#include "runtime/driver/spy.h"
 
 enum { MOST_PARAM_BYTES = 32764 };
 
@@ -41,8 +38,6 @@ cu_result dr_module_new(dr_context *c, ptx_module *ptx, bool owns, dr_module **o
     m->next = c->modules;
     c->modules = m;
     pthread_mutex_unlock(&dr_lock);
-    if (dr_spying)
-        dr_spy_module(m);
     *out = m;
     return CUABI_SUCCESS;
 }

@@ -4,12 +4,13 @@
 
 #include "runtime/driver/driver.h"
 
-/* Somebody wants to know: set once, before the first launch. */
+/* Somebody wants to know: set by cuInit, before the first launch. */
 extern bool dr_spying;
 
+/* Reads PTXBRIDGE_STATS and PTXBRIDGE_DUMP. */
 void dr_spy_start(void);
-void dr_spy_module(dr_module *module);
-void dr_spy_launch(const dr_launch *launch);
-void dr_spy_launched(dr_function *function, uint64_t ns);
+/* Around a launch; when launches are dumped, one at a time is between the two. */
+void dr_spy_before(const dr_launch *launch);
+void dr_spy_after(const dr_launch *launch, uint64_t ns, cu_result result);
 
 #endif

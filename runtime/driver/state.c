@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "runtime/driver/driver.h"
+#include "runtime/driver/spy.h"
 
 enum { MOST_DEVICES = 16 };
 
@@ -219,6 +220,7 @@ cu_result impl_cuInit(uint32_t flags)
         if (result)
             return DR_ERROR(NO_DEVICE);
     }
+    dr_spy_start();
     atomic_store_explicit(&initialised, true, memory_order_release);
     return CUABI_SUCCESS;
 }

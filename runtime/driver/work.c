@@ -47,18 +47,22 @@ static cu_result launch(dr_context *c, const dr_launch *l)
     pxb_device view;
     dr_device_view(d, errors, &view);
     pxb_kernel *kernel = atomic_load_explicit(&f->kernel, memory_order_acquire);
-    uint64_t started = dr_spying ? dr_now_ns() : 0;
-    if (dr_spying)
-        dr_spy_launch(l);
+    uint64_t started = 0;
+    if (dr_spying) {
+        dr_spy_before(l);
+        started = dr_now_ns();
+    }
     if (!d->concurrent)
         pthread_mutex_lock(&d->lock);
     pxb_status status = l->cooperative ? view.ops->launch_cooperative(&view, kernel->state, &o, l->params)
                                        : view.ops->launch(&view, kernel->state, &o, l->params);
     if (!d->concurrent)
         pthread_mutex_unlock(&d->lock);
+    uint64_t ns = dr_spying ? dr_now_ns() - started : 0;
+    cu_result result = status ? faulted(c, errors, status) : CUABI_SUCCESS;
     if (dr_spying)
-        dr_spy_launched(f, dr_now_ns() - started);
-    return status ? faulted(c, errors, status) : CUABI_SUCCESS;
+        dr_spy_after(l, ns, result);
+    return result;
 }
 
 /* ------------------------------------------------------------ values in memory that streams wait for and write */
