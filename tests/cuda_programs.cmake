@@ -95,6 +95,9 @@ else()
   endforeach()
 endif()
 
+# ---------------------------------------------------------------- images
+target_link_libraries(driver_image_test PRIVATE ptxb_driver)
+
 # ---------------------------------------------------------------- the runtime's binary interface
 if(PTXBRIDGE_CUDA_INCLUDE AND EXISTS ${PTXBRIDGE_CUDA_INCLUDE}/cuda_runtime_api.h)
   add_executable(cudart_abi_check ${CMAKE_CURRENT_SOURCE_DIR}/cudart_abi_check.cc)

@@ -54,7 +54,6 @@ CUresult cuLinkDestroy(CUlinkState link);
 #define cuMemcpyDtoH cuMemcpyDtoH_v2
 #define cuMemcpyHtoDAsync cuMemcpyHtoDAsync_v2
 #define cuMemcpyDtoHAsync cuMemcpyDtoHAsync_v2
-#define cuMemsetD32Async cuMemsetD32Async
 #define cuStreamDestroy cuStreamDestroy_v2
 #define cuEventDestroy cuEventDestroy_v2
 #define CU_LAUNCH_PARAM_END CUABI_LAUNCH_PARAM_END
