@@ -232,7 +232,7 @@ struct dr_module {
     pxb_module *pxb;
     const ptx_module *ptx;
     dr_function *_Atomic *functions;   /* by index, made when asked for */
-    struct dr_texref **texrefs;
+    struct dr_texref *texrefs;
     dr_module *next;               /* of the context */
     struct dr_library *library;    /* that it is an instance of, or NULL */
     dr_module *next_of_library;
