@@ -95,6 +95,11 @@ else()
   endforeach()
 endif()
 
+# ---------------------------------------------------------------- exec
+add_test(NAME cuda_exec.options COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda_exec_test.py $<TARGET_FILE:ptxbridge_cli>
+         $<TARGET_FILE:driver_saxpy>)
+set_tests_properties(cuda_exec.options PROPERTIES TIMEOUT 300 ENVIRONMENT "${CUDA_PROGRAM_ENVIRONMENT}")
+
 # ---------------------------------------------------------------- images
 target_link_libraries(driver_image_test PRIVATE ptxb_driver)
 
