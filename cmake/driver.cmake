@@ -2,7 +2,8 @@
 # it knows nothing of libptxbridge, and exports what NVIDIA's library exports and nothing else.
 add_executable(api_gen ${CMAKE_CURRENT_SOURCE_DIR}/runtime/driver/api_gen.c)
 target_compile_options(api_gen PRIVATE -Wall -Wextra)
-set(DRIVER_API_FILES ${PTXBRIDGE_GEN}/driver_api.h ${PTXBRIDGE_GEN}/driver_exports.c ${PTXBRIDGE_GEN}/cuda_api.md)
+set(DRIVER_API_FILES ${PTXBRIDGE_GEN}/driver_api.h ${PTXBRIDGE_GEN}/driver_exports.c
+                     ${PTXBRIDGE_GEN}/driver_functions.inc ${PTXBRIDGE_GEN}/cuda_api.md)
 add_custom_command(OUTPUT ${DRIVER_API_FILES}
   COMMAND api_gen ${CMAKE_CURRENT_SOURCE_DIR}/runtime/driver/api.def ${PTXBRIDGE_GEN}
   DEPENDS api_gen ${CMAKE_CURRENT_SOURCE_DIR}/runtime/driver/api.def

@@ -2,6 +2,7 @@
  *
  *     driver_api.h        prototypes of the implementations, impl_<symbol>
  *     driver_exports.c    the exported functions and the table that cuGetProcAddress reads
+ *     driver_functions.inc  DRIVER_FUNCTION(symbol, parameters) of what is served, for the comparison with cuda.h
  *     cuda_api.md         what is served and what is not, for docs/
  *
  * An exported function calls its implementation at once. Only when dr_mode is not 0 does it go by way of the trace or of a real
@@ -239,6 +240,14 @@ static void write_exports(FILE *f)
     fprintf(f, "};\n");
 }
 
+static void write_functions(FILE *f)
+{
+    fprintf(f, "/* made by api_gen from runtime/driver/api.def */\n");
+    for (int i = 0; i < nrows; i++)
+        if (rows[i].served)
+            fprintf(f, "#if CUDA_VERSION >= %d\nDRIVER_FUNCTION(%s, %s)\n#endif\n", rows[i].version, rows[i].symbol, rows[i].params);
+}
+
 static void write_list(FILE *f, const char *chapter, bool served)
 {
     int n = 0;
@@ -274,7 +283,8 @@ int main(int argc, char **argv)
     }
     read_table(argv[1]);
     static const struct { const char *name; void (*write)(FILE *f); } files[] = {
-        {"driver_api.h", write_header}, {"driver_exports.c", write_exports}, {"cuda_api.md", write_page}};
+        {"driver_api.h", write_header}, {"driver_exports.c", write_exports}, {"driver_functions.inc", write_functions},
+        {"cuda_api.md", write_page}};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         FILE *f = create(argv[2], files[i].name);
         files[i].write(f);

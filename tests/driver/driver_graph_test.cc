@@ -1,0 +1,200 @@
+// driver_graph_test.cc - graphs built by hand and captured.
+#include "driver/driver_harness.h"
+
+namespace
+{
+
+class Graph : public Driver {
+protected:
+    void SetUp() override
+    {
+        Driver::SetUp();
+        f = kernel(add_kernel());
+        p = memory(128);
+        OK(cuMemsetD32_v2(p, 0, 32));
+        OK(cuStreamCreate(&s, CUABI_CU_STREAM_NON_BLOCKING));
+    }
+    uint32_t first()
+    {
+        uint32_t v = 0;
+        EXPECT_EQ(cuMemcpyDtoH_v2(&v, p, 4), CUABI_SUCCESS);
+        return v;
+    }
+    cu_kernel_node add(uint32_t *n)
+    {
+        cu_kernel_node k = {};
+        params[0] = &p, params[1] = n;
+        k.function = f;
+        k.grid[0] = k.grid[1] = k.grid[2] = k.block[1] = k.block[2] = 1;
+        k.block[0] = 32;
+        k.params = params;
+        return k;
+    }
+    void run(cu_exec exec)
+    {
+        OK(cuGraphLaunch(exec, s));
+        OK(cuStreamSynchronize(s));
+    }
+    cu_function f = nullptr;
+    cu_address p = 0;
+    cu_stream s = nullptr;
+    void *params[2] = {};
+};
+
+// set(5) -> +n -> *; edges are given against the order in which nodes are made, so order has to come from them.
+TEST_F(Graph, EdgesDecideTheOrder)
+{
+    cu_graph g;
+    cu_node set, kernel_node, copy;
+    cu_exec exec;
+    uint32_t n = 3, result = 0;
+    OK(cuGraphCreate(&g, 0));
+    const cu_kernel_node k = add(&n);
+    cu_memcpy3d c = {};
+    c.source.memory_type = CUABI_CU_MEMORYTYPE_DEVICE, c.source.device = p;
+    c.target.memory_type = CUABI_CU_MEMORYTYPE_HOST, c.target.host.to = &result;
+    c.width_bytes = 4, c.height = c.depth = 1;
+    OK(cuGraphAddMemcpyNode(&copy, g, nullptr, 0, &c, context));
+    OK(cuGraphAddKernelNode_v2(&kernel_node, g, nullptr, 0, &k));
+    cu_memset_node m = {};
+    m.to = p, m.value = 5, m.element_bytes = 4, m.width = 32, m.height = 1;
+    OK(cuGraphAddMemsetNode(&set, g, nullptr, 0, &m, context));
+    OK(cuGraphAddDependencies(g, &set, &kernel_node, 1));
+    OK(cuGraphAddDependencies(g, &kernel_node, &copy, 1));
+    EXPECT_EQ(cuGraphAddDependencies(g, &kernel_node, &copy, 1), CUABI_CUDA_ERROR_INVALID_VALUE);
+    n = 100;                               // was copied
+    OK(cuGraphInstantiateWithFlags(&exec, g, 0));
+    run(exec);
+    EXPECT_EQ(result, 8u);
+    /* A change is of the exec alone. */
+    n = 40;
+    OK(cuGraphExecKernelNodeSetParams_v2(exec, kernel_node, &k));
+    run(exec);
+    EXPECT_EQ(result, 45u);
+    OK(cuGraphNodeSetEnabled(exec, kernel_node, 0));
+    run(exec);
+    EXPECT_EQ(result, 5u);
+    cu_kernel_node told;
+    OK(cuGraphKernelNodeGetParams_v2(kernel_node, &told));
+    EXPECT_EQ(*static_cast<uint32_t *>(told.params[1]), 3u);
+    OK(cuGraphAddDependencies(g, &copy, &set, 1));             // a circle
+    cu_exec none;
+    EXPECT_EQ(cuGraphInstantiateWithFlags(&none, g, 0), CUABI_CUDA_ERROR_INVALID_VALUE);
+    OK(cuGraphDestroy(g));
+    run(exec);                                                 // the graph is not needed any more
+    OK(cuGraphExecDestroy(exec));
+}
+
+TEST_F(Graph, ChildrenAndUpdates)
+{
+    cu_graph child, g, other;
+    cu_node node, a, b;
+    cu_exec exec;
+    uint32_t n = 1;
+    OK(cuGraphCreate(&child, 0));
+    cu_kernel_node k = add(&n);
+    OK(cuGraphAddKernelNode_v2(&node, child, nullptr, 0, &k));
+    OK(cuGraphCreate(&g, 0));
+    OK(cuGraphAddChildGraphNode(&a, g, nullptr, 0, child));
+    OK(cuGraphAddChildGraphNode(&b, g, &a, 1, child));
+    OK(cuGraphDestroy(child));
+    OK(cuGraphClone(&other, g));
+    OK(cuGraphNodeFindInClone(&node, b, other));
+    OK(cuGraphInstantiateWithFlags(&exec, g, 0));
+    run(exec);
+    EXPECT_EQ(first(), 2u);
+    cu_update_info info;
+    OK(cuGraphExecUpdate_v2(exec, other, &info));
+    OK(cuGraphDestroyNode(node));
+    EXPECT_EQ(cuGraphExecUpdate_v2(exec, other, &info), CUABI_CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    EXPECT_EQ(info.result, CUABI_CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
+    run(exec);
+    EXPECT_EQ(first(), 4u);
+}
+
+TEST_F(Graph, CaptureFollowsEventsAndRunsNothing)
+{
+    cu_stream t;
+    cu_event fork, join;
+    cu_graph g;
+    cu_exec exec;
+    size_t count = 0, roots = 0;
+    OK(cuStreamCreate(&t, CUABI_CU_STREAM_NON_BLOCKING));
+    OK(cuEventCreate(&fork, 0));
+    OK(cuEventCreate(&join, 0));
+    OK(cuStreamBeginCapture_v2(s, 0));
+    OK(launch(f, p, 1, 32, s));
+    OK(cuEventRecord(fork, s));
+    OK(cuStreamWaitEvent(t, fork, 0));
+    int32_t status;
+    OK(cuStreamIsCapturing(t, &status));
+    EXPECT_EQ(status, CUABI_CU_STREAM_CAPTURE_STATUS_ACTIVE);
+    OK(launch(f, p, 10, 32, t));
+    EXPECT_EQ(cuStreamQuery(t), CUABI_CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    EXPECT_EQ(cuEventQuery(fork), CUABI_CUDA_ERROR_CAPTURED_EVENT);
+    EXPECT_EQ(cuStreamEndCapture(t, &g), CUABI_CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+    OK(cuEventRecord(join, t));
+    OK(cuStreamWaitEvent(s, join, 0));
+    OK(launch(f, p, 100, 32, s));
+    OK(cuStreamEndCapture(s, &g));
+    EXPECT_EQ(first(), 0u);
+    OK(cuGraphGetNodes(g, nullptr, &count));
+    OK(cuGraphGetRootNodes(g, nullptr, &roots));
+    EXPECT_EQ(count, 3u);
+    EXPECT_EQ(roots, 1u);
+    OK(cuGraphInstantiateWithFlags(&exec, g, 0));
+    for (int i = 0; i < 3; i++)
+        OK(cuGraphLaunch(exec, s));
+    OK(cuStreamSynchronize(s));
+    EXPECT_EQ(first(), 333u);
+}
+
+TEST_F(Graph, CapturesThatCannotEndWell)
+{
+    cu_stream t, blocking;
+    cu_event fork, before;
+    cu_graph g;
+    OK(cuStreamCreate(&t, CUABI_CU_STREAM_NON_BLOCKING));
+    OK(cuEventCreate(&fork, 0));
+    OK(cuEventCreate(&before, 0));
+    EXPECT_EQ(cuStreamBeginCapture_v2(nullptr, 0), CUABI_CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    /* work of a stream that joined and is never waited for */
+    OK(cuStreamBeginCapture_v2(s, 0));
+    OK(cuEventRecord(fork, s));
+    OK(cuStreamWaitEvent(t, fork, 0));
+    OK(launch(f, p, 1, 32, t));
+    EXPECT_EQ(cuStreamEndCapture(s, &g), CUABI_CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+    EXPECT_EQ(g, nullptr);
+    /* an event from outside */
+    OK(cuEventRecord(before, t));
+    OK(cuStreamBeginCapture_v2(s, 0));
+    EXPECT_EQ(cuStreamWaitEvent(s, before, 0), CUABI_CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
+    EXPECT_EQ(launch(f, p, 1, 32, s), CUABI_CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    EXPECT_EQ(cuStreamEndCapture(s, &g), CUABI_CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    /* the legacy stream while a blocking stream is captured */
+    OK(cuStreamCreate(&blocking, 0));
+    OK(cuStreamBeginCapture_v2(blocking, 0));
+    EXPECT_EQ(launch(f, p, 1), CUABI_CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    EXPECT_EQ(cuStreamEndCapture(blocking, &g), CUABI_CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    OK(launch(f, p, 1));
+    EXPECT_EQ(first(), 1u);
+}
+
+void count_down(void *user) { --*static_cast<int *>(user); }
+
+TEST_F(Graph, UserObjectsLiveAsLongAsWhoRefersToThem)
+{
+    int alive = 1;
+    cu_user_object object;
+    cu_graph g, copy;
+    OK(cuUserObjectCreate(&object, &alive, count_down, 1, 1));
+    OK(cuGraphCreate(&g, 0));
+    OK(cuGraphRetainUserObject(g, object, 1, 1));              // takes ours
+    OK(cuGraphClone(&copy, g));
+    OK(cuGraphDestroy(g));
+    EXPECT_EQ(alive, 1);
+    OK(cuGraphDestroy(copy));
+    EXPECT_EQ(alive, 0);
+}
+
+} // namespace

@@ -1,0 +1,198 @@
+// driver_texture_test.cc - arrays, texture and surface objects, texture references: what is bound is what the kernel reads.
+#include "driver/driver_harness.h"
+
+namespace
+{
+
+// Thread i fetches at (i + 0.5, 0.5) or what `coordinates` computes from %i, and stores four words.
+std::string fetch(const std::string &instruction, const std::string &handle = "%t")
+{
+    return ".visible .entry k(.param .u64 t, .param .u64 p)\n{ .reg .b32 %r<5>; .reg .f32 %x, %y, %l; .reg .b64 %t, %d<4>;\n"
+           " ld.param.u64 %t, [t]; ld.param.u64 %d1, [p]; mov.u32 %r0, %tid.x; cvt.rn.f32.u32 %x, %r0; add.f32 %x, %x, 0f3f000000;\n"
+           " mov.f32 %y, 0f3f000000; mov.f32 %l, 0f3f800000; " + instruction + " {%r1, %r2, %r3, %r4}, [" + handle + ", ";
+}
+const char *const store = " mul.wide.u32 %d2, %r0, 16; add.s64 %d3, %d1, %d2; st.global.v4.u32 [%d3], {%r1, %r2, %r3, %r4}; ret; }";
+
+class Texture : public Driver {
+protected:
+    std::vector<uint32_t> read(cu_function f, cu_object handle, uint32_t threads)
+    {
+        cu_address p = memory(threads * 16);
+        void *params[] = {&handle, &p};
+        std::vector<uint32_t> out(threads * 4);
+        EXPECT_EQ(cuLaunchKernel(f, 1, 1, 1, threads, 1, 1, 0, nullptr, params, nullptr), CUABI_SUCCESS);
+        EXPECT_EQ(cuMemcpyDtoH_v2(out.data(), p, out.size() * 4), CUABI_SUCCESS);
+        return out;
+    }
+    // An array of width x layers of u8x4, texel (x, layer) = x + 16 * layer in every channel.
+    cu_array array(uint32_t width, uint32_t layers, uint32_t flags)
+    {
+        cu_array3d_desc desc = {};
+        desc.width = width, desc.height = 1, desc.depth = layers, desc.format = CUABI_CU_AD_FORMAT_UNSIGNED_INT8, desc.channels = 4, desc.flags = flags;
+        cu_array a = nullptr;
+        EXPECT_EQ(cuArray3DCreate_v2(&a, &desc), CUABI_SUCCESS);
+        std::vector<unsigned char> texels;
+        for (uint32_t l = 0; l < (layers ? layers : 1); l++)
+            for (uint32_t x = 0; x < width * 4; x++)
+                texels.push_back(static_cast<unsigned char>(x / 4 + 16 * l));
+        cu_memcpy3d c = {};
+        c.source.memory_type = CUABI_CU_MEMORYTYPE_HOST, c.source.host.from = texels.data(), c.source.pitch = width * 4, c.source.height = 1;
+        c.target.memory_type = CUABI_CU_MEMORYTYPE_ARRAY, c.target.array = a;
+        c.width_bytes = width * 4, c.height = 1, c.depth = layers ? layers : 1;
+        EXPECT_EQ(cuMemcpy3D_v2(&c), CUABI_SUCCESS);
+        return a;
+    }
+};
+
+cu_resource_desc resource_of(cu_array a)
+{
+    cu_resource_desc r = {};
+    r.type = CUABI_CU_RESOURCE_TYPE_ARRAY;
+    r.resource.array = a;
+    return r;
+}
+
+TEST_F(Texture, SamplersDecideWhatIsRead)
+{
+    cu_array a = array(8, 0, 0);
+    cu_resource_desc r = resource_of(a);
+    cu_texture_desc d = {};
+    cu_object t;
+    d.flags = CUABI_CU_TRSF_READ_AS_INTEGER;
+    d.address[0] = d.address[1] = CUABI_CU_TR_ADDRESS_MODE_CLAMP;
+    OK(cuTexObjectCreate(&t, &r, &d, nullptr));
+    auto v = read(kernel(fetch("tex.2d.v4.u32.f32") + "{%x, %y}];" + store), t, 10);
+    for (uint32_t i = 0; i < 10; i++)
+        EXPECT_EQ(v[4 * i + 3], i < 8 ? i : 7u) << i;
+    cu_resource_desc told;
+    cu_texture_desc sampler;
+    OK(cuTexObjectGetResourceDesc(&told, t));
+    EXPECT_EQ(told.resource.array, a);
+    OK(cuTexObjectGetTextureDesc(&sampler, t));
+    EXPECT_EQ(sampler.flags, d.flags);
+    OK(cuTexObjectDestroy(t));
+    EXPECT_EQ(cuTexObjectDestroy(t), CUABI_CUDA_ERROR_INVALID_VALUE);
+    d.flags = 0;                           // [0, 1], linear, border
+    d.filter = CUABI_CU_TR_FILTER_MODE_LINEAR;
+    d.address[0] = CUABI_CU_TR_ADDRESS_MODE_BORDER;
+    d.border[0] = 1.0f;
+    OK(cuTexObjectCreate(&t, &r, &d, nullptr));
+    v = read(kernel(fetch("tex.2d.v4.f32.f32") + "{%x, %y}];" + store), t, 10);
+    for (uint32_t i = 0; i < 10; i++) {
+        float got;
+        memcpy(&got, &v[4 * i], 4);
+        EXPECT_FLOAT_EQ(got, i < 8 ? static_cast<float>(i) / 255.0f : 1.0f) << i;
+    }
+    d.flags = CUABI_CU_TRSF_READ_AS_INTEGER;                   // integers are not filtered
+    EXPECT_EQ(cuTexObjectCreate(&t, &r, &d, nullptr), CUABI_CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(Texture, LayersViewsAndSurfaces)
+{
+    cu_array a = array(8, 3, CUABI_CUDA_ARRAY3D_LAYERED | CUABI_CUDA_ARRAY3D_SURFACE_LDST);
+    cu_resource_desc r = resource_of(a);
+    cu_texture_desc d = {};
+    cu_object t, surface;
+    d.flags = CUABI_CU_TRSF_READ_AS_INTEGER;
+    d.address[0] = d.address[1] = CUABI_CU_TR_ADDRESS_MODE_CLAMP;
+    OK(cuTexObjectCreate(&t, &r, &d, nullptr));
+    cu_function f = kernel(fetch("tex.a2d.v4.u32.f32") + "{%r0, %x, %y, %y}];" + store);
+    auto v = read(f, t, 4);
+    for (uint32_t i = 0; i < 3; i++)
+        EXPECT_EQ(v[4 * i], i + 16 * i);
+    EXPECT_EQ(v[12], 3 + 32u);             // layers are clamped
+    cu_view_desc view = {};
+    view.width = 8, view.height = 1, view.depth = 3, view.first_layer = 1, view.last_layer = 2;
+    view.format = 13;                      // CU_RES_VIEW_FORMAT_UINT_1X32: a word for four bytes
+    OK(cuTexObjectCreate(&t, &r, &d, &view));
+    v = read(f, t, 2);
+    EXPECT_EQ(v[0], 0x10101010u);
+    EXPECT_EQ(v[4], 0x21212121u);
+    view.last_layer = 3;
+    EXPECT_EQ(cuTexObjectCreate(&t, &r, &d, &view), CUABI_CUDA_ERROR_INVALID_VALUE);
+    OK(cuSurfObjectCreate(&surface, &r));
+    v = read(kernel(".visible .entry k(.param .u64 t, .param .u64 p)\n{ .reg .b32 %r<5>; .reg .b64 %t, %d<4>; ld.param.u64 %t, [t];\n"
+                    " ld.param.u64 %d1, [p]; mov.u32 %r0, %tid.x; shl.b32 %r2, %r0, 2; mov.u32 %r4, 0; mov.u32 %r3, 0x55667788;\n"
+                    " sust.b.a2d.b32.trap [%t, {%r0, %r2, %r4, %r4}], {%r3}; suld.b.a2d.b32.trap {%r1}, [%t, {%r0, %r2, %r4, %r4}];\n" + std::string(store)), surface, 3);
+    EXPECT_EQ(v[8], 0x55667788u);
+    std::vector<uint32_t> texels(24);
+    cu_memcpy3d c = {};
+    c.source.memory_type = CUABI_CU_MEMORYTYPE_ARRAY, c.source.array = a;
+    c.target.memory_type = CUABI_CU_MEMORYTYPE_HOST, c.target.host.to = texels.data(), c.target.pitch = 32, c.target.height = 1;
+    c.width_bytes = 32, c.height = 1, c.depth = 3;
+    OK(cuMemcpy3D_v2(&c));
+    EXPECT_EQ(texels[2 * 8 + 2], 0x55667788u);
+    EXPECT_EQ(texels[2 * 8 + 3], 0x23232323u);
+    cu_array plain = array(8, 0, 0);
+    r = resource_of(plain);
+    EXPECT_EQ(cuSurfObjectCreate(&surface, &r), CUABI_CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(Texture, MipmapsAndLinearMemory)
+{
+    cu_mipmap m;
+    cu_array3d_desc desc = {};
+    desc.width = 4, desc.height = 4, desc.format = CUABI_CU_AD_FORMAT_FLOAT, desc.channels = 1;
+    OK(cuMipmappedArrayCreate(&m, &desc, 10));
+    for (uint32_t level = 0; level < 3; level++) {
+        cu_array a;
+        OK(cuMipmappedArrayGetLevel(&a, m, level));
+        std::vector<float> texels(16, static_cast<float>(level + 1));
+        cu_memcpy3d c = {};
+        c.source.memory_type = CUABI_CU_MEMORYTYPE_HOST, c.source.host.from = texels.data();
+        c.target.memory_type = CUABI_CU_MEMORYTYPE_ARRAY, c.target.array = a;
+        c.width_bytes = 4u * (4 >> level), c.height = 4 >> level, c.depth = 1;
+        OK(cuMemcpy3D_v2(&c));
+    }
+    cu_array none;
+    EXPECT_EQ(cuMipmappedArrayGetLevel(&none, m, 3), CUABI_CUDA_ERROR_INVALID_VALUE);
+    cu_resource r = {};
+    cu_resource_desc desc_of_r;
+    cu_texture_desc d = {};
+    cu_object t;
+    r.type = CUABI_CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+    r.of.mipmap = m;
+    memcpy(&desc_of_r, &r, sizeof r);
+    d.flags = CUABI_CU_TRSF_NORMALIZED_COORDINATES;
+    d.mip_max = 10;
+    d.mip_filter = 1;
+    OK(cuTexObjectCreate(&t, &desc_of_r, &d, nullptr));
+    auto v = read(kernel(fetch("tex.level.2d.v4.f32.f32") + "{%y, %y}], %l;" + store), t, 1);
+    EXPECT_EQ(v[0], 0x40000000u);          // level 1
+    OK(cuTexObjectDestroy(t));
+    OK(cuMipmappedArrayDestroy(m));
+    const cu_address p = memory(64);
+    std::vector<uint32_t> words = {7, 8, 9, 10};
+    OK(cuMemcpyHtoD_v2(p, words.data(), 16));
+    r = {};
+    r.type = CUABI_CU_RESOURCE_TYPE_LINEAR;
+    r.of.linear.address = p, r.of.linear.format = CUABI_CU_AD_FORMAT_UNSIGNED_INT32, r.of.linear.channels = 1, r.of.linear.bytes = 16;
+    memcpy(&desc_of_r, &r, sizeof r);
+    OK(cuTexObjectCreate(&t, &desc_of_r, &d, nullptr));
+    v = read(kernel(fetch("tex.1d.v4.u32.s32") + "{%r0}];" + store), t, 4);
+    EXPECT_EQ(v[8], 9u);
+    r.of.linear.bytes = 80;
+    memcpy(&desc_of_r, &r, sizeof r);
+    EXPECT_EQ(cuTexObjectCreate(&t, &desc_of_r, &d, nullptr), CUABI_CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(Texture, ReferencesOfOldPrograms)
+{
+    cu_function f = kernel(fetch("tex.2d.v4.u32.f32", "image") + "{%x, %y}];" + store, "k", ".global .texref image;\n");
+    cu_texref ref;
+    OK(cuModuleGetTexRef(&ref, last_module, "image"));
+    EXPECT_EQ(cuModuleGetTexRef(&ref, last_module, "other"), CUABI_CUDA_ERROR_NOT_FOUND);
+    OK(cuModuleGetTexRef(&ref, last_module, "image"));
+    OK(cuTexRefSetFlags(ref, CUABI_CU_TRSF_READ_AS_INTEGER));
+    OK(cuTexRefSetAddressMode(ref, 0, CUABI_CU_TR_ADDRESS_MODE_CLAMP));
+    cu_array a = array(8, 0, 0), b = array(3, 0, 0);
+    OK(cuTexRefSetArray(ref, a, 1));
+    EXPECT_EQ(read(f, 0, 8)[4 * 6], 6u);
+    OK(cuTexRefSetArray(ref, b, 1));
+    EXPECT_EQ(read(f, 0, 8)[4 * 6], 2u);
+    cu_array told;
+    OK(cuTexRefGetArray(&told, ref));
+    EXPECT_EQ(told, b);
+}
+
+} // namespace
