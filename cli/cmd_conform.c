@@ -39,7 +39,7 @@ static int parse(int argc, char **argv, arguments *a)
         {"mma-model", required_argument, NULL, 'm'}, {"state", required_argument, NULL, 't'},  {"json", required_argument, NULL, 'j'},
         {"junit", required_argument, NULL, 'u'},    {"html", required_argument, NULL, 'w'},   {"digests", required_argument, NULL, 'g'},
         {"list", no_argument, NULL, 'l'},           {"list-uncovered", no_argument, NULL, 'n'}, {"mutations", no_argument, NULL, 'k'},
-        {"torture", required_argument, NULL, 'o'},  {"help", no_argument, NULL, 'h'}, {0}};
+        {"torture", required_argument, NULL, 'o'},  {"jobs", required_argument, NULL, 'i'}, {"help", no_argument, NULL, 'h'}, {0}};
     for (int c; (c = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
         uint64_t number = 0;
         switch (c) {
@@ -72,6 +72,11 @@ static int parse(int argc, char **argv, arguments *a)
             if (a->options.nmodels > PXB_MMA_IEEE || !pxb_mma_model_from_name(optarg, &a->models[a->options.nmodels]))
                 return usage_error(&command_conform, "\"%s\" is not an mma model", optarg);
             a->options.nmodels++;
+            break;
+        case 'i':
+            if (!parse_number(optarg, 64, &number) || !number)
+                return usage_error(&command_conform, "--jobs takes a number from 1 to 64, not \"%s\"", optarg);
+            a->options.jobs = (uint32_t)number;
             break;
         case 't': a->options.state = optarg; break;
         case 'j': a->json = optarg; break;
@@ -212,7 +217,7 @@ static int run_conform(pxb_context *ctx, int argc, char **argv)
 }
 
 static const char usage[] =
-    "Usage: ptxbridge conform [--device D] [--filter REGEX] [--exhaustive] [--random N] [--seed N] [--mma-model M]…\n"
+    "Usage: ptxbridge conform [--device D] [--filter REGEX] [--exhaustive] [--random N] [--seed N] [--jobs N] [--mma-model M]…\n"
     "                         [--shard I/N] [--state FILE] [--json FILE] [--junit FILE] [--html FILE] [--digests FILE]\n"
     "       ptxbridge conform --list [--filter REGEX]\n"
     "       ptxbridge conform --list-uncovered\n"
@@ -223,6 +228,7 @@ static const char usage[] =
     "  --filter REGEX    only cases whose name matches, an extended regular expression: 'cvt.*e4m3|ex2'\n"
     "  --exhaustive      all values of operands that have up to 32 bits together (up to 16 bits: always)\n"
     "  --random N        random inputs of a case that is not complete (default 4096)\n"
+    "  --jobs N          threads (default: as many as there are processors)\n"
     "  --mma-model M     this model only; may be repeated (default: all)\n"
     "  --shard I/N       the I-th of N parts\n"
     "  --state FILE      keeps what has passed, and skips it when started again\n"

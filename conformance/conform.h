@@ -102,6 +102,9 @@ typedef struct conform_inputs {
     uint32_t sources[ISA_MAX_ELEMS], nsources;   /* indices of the elements that vary */
     conform_shape shape[ISA_MAX_ELEMS];
     uint64_t exhaustive, crossed, random;        /* how many of each */
+    bool by_parts;                               /* all values of each number of one packed operand, not of the whole */
+    bool dense;                                  /* at most two sources, all of whose bits count */
+    uint64_t first_mask;                         /* of the first one then */
     uint64_t at;
     conform_random r;
 } conform_inputs;
@@ -111,6 +114,8 @@ void conform_inputs_start(conform_inputs *in, const conform_case *c, uint64_t ra
 uint64_t conform_inputs_total(const conform_inputs *in);
 /* Fills sources[k * n + i] for the next `n` threads; repeats the last inputs to fill n. Returns how many are new. */
 uint32_t conform_inputs_next(conform_inputs *in, uint64_t *sources, uint32_t n);
+/* Input `index` < exhaustive, source k to sources[k * n]; for several threads at once. */
+void conform_inputs_at(const conform_inputs *in, uint64_t index, uint64_t *sources, uint32_t n);
 
 /* ------------------------------------------------------------ running (run.c) */
 
@@ -122,6 +127,7 @@ typedef struct conform_options {
     const pxb_mma_model *models;         /* NULL: all */
     uint32_t nmodels;
     uint32_t shard, shards;              /* this one of so many; 0 0: everything */
+    uint32_t jobs;                       /* threads; 0: as many as there are processors */
     const char *state;                   /* file of finished cases, to resume from; NULL: none */
     void (*progress)(void *user, const char *name, uint32_t done, uint32_t of);
     void *progress_user;

@@ -145,11 +145,16 @@ void conform_inputs_start(conform_inputs *in, const conform_case *c, uint64_t ra
     if (bits <= 16 || (all && bits <= 32)) {
         in->exhaustive = 1ull << bits;
         in->random = 0;
+        in->dense = numbers == in->nsources && (numbers == 1 || (numbers == 2 && in->shape[0].count == 1)) &&
+                    in->shape[0].bits == in->shape[0].step;
+        in->first_mask = mask_of(in->shape[0].bits * in->shape[0].count);
         return;
     }
     /* A single packed operand: all values in each half while the other holds something else. */
-    if (numbers == 1 && in->nsources == 1 && in->shape[0].bits <= 16)
+    if (numbers == 1 && in->nsources == 1 && in->shape[0].bits <= 16) {
         in->exhaustive = 1ull << in->shape[0].bits;
+        in->by_parts = true;
+    }
     in->crossed = 1;
     uint64_t specials[CONFORM_MAX_SPECIALS];
     for (uint32_t k = 0; k < in->nsources; k++)
@@ -170,12 +175,9 @@ uint64_t conform_inputs_total(const conform_inputs *in)
 }
 
 /* All bits of the operands as one number. */
-static void take_all(conform_inputs *in, uint64_t index, uint64_t *out)
+static void take_all(const conform_inputs *in, uint64_t index, uint64_t *out)
 {
-    uint32_t bits = 0;
-    for (uint32_t k = 0; k < in->nsources; k++)
-        bits += width_of(in, k);
-    if (in->exhaustive != 1ull << bits) {            /* one packed operand, half by half */
+    if (in->by_parts) {                              /* one packed operand, half by half */
         const conform_shape *s = &in->shape[0];
         out[0] = 0;
         for (int i = 0; i < s->count; i++)
@@ -184,6 +186,12 @@ static void take_all(conform_inputs *in, uint64_t index, uint64_t *out)
     }
     for (uint32_t k = 0; k < in->nsources; k++) {
         const conform_shape *s = &in->shape[k];
+        if (s->bits == s->step && !is_predicate(in, k)) {
+            const int width = s->bits * s->count;
+            out[k] = index & mask_of(width);
+            index = width < 64 ? index >> width : 0;
+            continue;
+        }
         out[k] = 0;
         for (int i = 0; i < (is_predicate(in, k) ? 1 : s->count); i++) {
             const int width = is_predicate(in, k) ? 1 : s->bits;
@@ -219,6 +227,20 @@ static void take_random(conform_inputs *in, uint64_t *out)
 {
     for (uint32_t k = 0; k < in->nsources; k++)
         out[k] = is_predicate(in, k) ? conform_next(&in->r) & 1 : conform_value(&in->shape[k], &in->r);
+}
+
+void conform_inputs_at(const conform_inputs *in, uint64_t index, uint64_t *sources, uint32_t n)
+{
+    uint64_t one[ISA_MAX_ELEMS];
+    if (in->dense) {                                 /* two or more billion times */
+        sources[0] = index & in->first_mask;
+        if (in->nsources == 2)
+            sources[n] = index >> in->shape[0].bits;
+        return;
+    }
+    take_all(in, index, one);
+    for (uint32_t k = 0; k < in->nsources; k++)
+        sources[(size_t)k * n] = one[k];
 }
 
 uint32_t conform_inputs_next(conform_inputs *in, uint64_t *sources, uint32_t n)

@@ -33,6 +33,11 @@ static void declare(conform_text *t, const conform_case *c)
         if (bits == 1) conform_add(t, "    .reg .pred %%e%u;\n", e);
         else conform_add(t, "    .reg .b%u %%e%u;\n", bits, e);
     }
+    for (uint32_t i = 0, e = 0; i < c->form->noperands; i++) {
+        if (ptx_type_bits(isa_operand_type(c->form, &c->tuple, i)) == 128)
+            conform_add(t, "    .reg .b128 %%q%u;\n", e);
+        e += conform_operand_elements(c->form, &c->tuple, i);
+    }
 }
 
 /* %from walks over the sources of this thread. */
@@ -182,7 +187,6 @@ static void add_wide(conform_text *t, const conform_case *c, bool before)
     for (uint32_t i = 0; i < c->form->noperands; i++) {
         const isa_operand_kind kind = c->form->operands[i].kind;
         if (ptx_type_bits(isa_operand_type(c->form, &c->tuple, i)) == 128 && (kind == ISA_OPERAND_SRC || kind == ISA_OPERAND_DST)) {
-            if (before) conform_add(t, "    .reg .b128 %%q%u;\n", e);
             if (before && kind == ISA_OPERAND_SRC) conform_add(t, "    mov.b128 %%q%u, {%%e%u, %%e%u};\n", e, e, e + 1);
             if (!before && kind == ISA_OPERAND_DST) conform_add(t, "    mov.b128 {%%e%u, %%e%u}, %%q%u;\n", e, e + 1, e);
         }
@@ -190,15 +194,18 @@ static void add_wide(conform_text *t, const conform_case *c, bool before)
     }
 }
 
+/* Threads take inputs in a loop, since the beginning of a kernel costs as much as dozens of them. Warp kernels have a thread an input. */
 static void add_entry(conform_text *t, const conform_case *c, uint32_t number)
 {
+    const bool loops = c->kind == CONFORM_LANE;
     conform_add(t, "\n// %s\n.visible .entry conform_%u(.param .u64 sources, .param .u64 results, .param .u32 threads)\n{\n", c->name, number);
-    conform_add(t, "    .reg .b32 %%i, %%w, %%n;\n    .reg .b64 %%from, %%to, %%step, %%at;\n    .reg .pred %%skip;\n");
+    conform_add(t, "    .reg .b32 %%i, %%w, %%n, %%all;\n    .reg .b64 %%from, %%to, %%step, %%at, %%first, %%second;\n    .reg .pred %%skip;\n");
     declare(t, c);
     conform_add(t, "    mov.u32 %%i, %%ctaid.x;\n    mov.u32 %%w, %%ntid.x;\n    mov.u32 %%n, %%tid.x;\n    mad.lo.u32 %%i, %%i, %%w, %%n;\n");
+    conform_add(t, "    mov.u32 %%all, %%nctaid.x;\n    mul.lo.u32 %%all, %%all, %%w;\n");
     conform_add(t, "    ld.param.u32 %%n, [threads];\n    setp.ge.u32 %%skip, %%i, %%n;\n    @%%skip ret;\n");
-    conform_add(t, "    ld.param.u64 %%from, [sources];\n    ld.param.u64 %%to, [results];\n    mul.wide.u32 %%at, %%i, 8;\n");
-    conform_add(t, "    add.u64 %%from, %%from, %%at;\n    add.u64 %%to, %%to, %%at;\n    mul.wide.u32 %%step, %%n, 8;\n");
+    conform_add(t, "    ld.param.u64 %%first, [sources];\n    ld.param.u64 %%second, [results];\n    mul.wide.u32 %%step, %%n, 8;\n%s", loops ? "AGAIN:\n" : "");
+    conform_add(t, "    mul.wide.u32 %%at, %%i, 8;\n    add.u64 %%from, %%first, %%at;\n    add.u64 %%to, %%second, %%at;\n");
     load_sources(t, c);
     if (c->kind == CONFORM_WARP) {
         clear_results(t, c);
@@ -213,6 +220,8 @@ static void add_entry(conform_text *t, const conform_case *c, uint32_t number)
     if (c->kind == CONFORM_WARP)
         conform_add(t, "DONE:\n");
     store_results(t, c);
+    if (loops)
+        conform_add(t, "    add.u32 %%i, %%i, %%all;\n    setp.lt.u32 %%skip, %%i, %%n;\n    @%%skip bra AGAIN;\n");
     conform_add(t, "    ret;\n}\n");
 }
 

@@ -72,17 +72,24 @@ typedef bool family(const ref_name *, const uint64_t *, uint64_t *);
 bool ref_eval(const char *meaning, const uint64_t *src, uint64_t *dst)
 {
     static family *const families[] = {ref_compare, ref_video, ref_cvt, ref_move, ref_logic, ref_half, ref_float, ref_int};
-    static char last[128];
-    static ref_name name;
+    /* Of the last name: its words and its family, which do not depend on the values. */
+    static _Thread_local char last[128];
+    static _Thread_local ref_name name;
+    static _Thread_local family *known;
     if (strcmp(last, meaning)) {
         if (strlen(meaning) >= sizeof last)
             return false;
         strcpy(last, meaning);
         parse_name(meaning, &name);
+        known = NULL;
     }
+    if (known)
+        return known(&name, src, dst);
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (families[i](&name, src, dst))
+        if (families[i](&name, src, dst)) {
+            known = families[i];
             return true;
+        }
     return false;
 }
 
@@ -159,26 +166,38 @@ mpfr_rnd_t ref_mpfr_rounding(ref_rounding r)
     return r == REF_RZ ? MPFR_RNDZ : r == REF_RM ? MPFR_RNDD : r == REF_RP ? MPFR_RNDU : MPFR_RNDN;
 }
 
+/* Scratch numbers of a thread: NUMBERS of 64 bits, and one of each precision that was asked for. */
+enum { NUMBERS = 6, PRECISIONS = 64 };
+static _Thread_local mpfr_t numbers[NUMBERS], results[PRECISIONS];
+static _Thread_local bool numbers_ready, result_ready[PRECISIONS];
+
 mpfr_ptr ref_number(int i)
 {
-    static mpfr_t numbers[6];
-    static bool ready;
-    if (!ready)
-        for (int k = 0; k < 6; k++)
-            mpfr_init2(numbers[k], 64);
-    ready = true;
+    for (int k = 0; !numbers_ready && k < NUMBERS; k++)
+        mpfr_init2(numbers[k], 64);
+    numbers_ready = true;
     return numbers[i];
 }
 
 mpfr_ptr ref_result(const ref_format *f)
 {
-    static mpfr_t results[64];
-    static bool ready[64];
     int p = f->fraction + 1;
-    if (!ready[p])
+    if (!result_ready[p])
         mpfr_init2(results[p], p);
-    ready[p] = true;
+    result_ready[p] = true;
     return results[p];
+}
+
+void ref_thread_end(void)
+{
+    for (int k = 0; numbers_ready && k < NUMBERS; k++)
+        mpfr_clear(numbers[k]);
+    for (int p = 0; p < PRECISIONS; p++)
+        if (result_ready[p])
+            mpfr_clear(results[p]);
+    numbers_ready = false;
+    memset(result_ready, 0, sizeof result_ready);
+    mpfr_free_cache();
 }
 
 uint64_t ref_finish(const ref_format *f, mpfr_t r, int ternary, mpfr_rnd_t rounding)

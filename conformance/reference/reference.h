@@ -19,6 +19,9 @@ extern "C" {
  * element is two entries, low first. False when there is no reference of that name. */
 bool ref_eval(const char *meaning, const uint64_t *src, uint64_t *dst);
 
+/* Any thread may call the reference; one that did gives its scratch memory back before it ends. */
+void ref_thread_end(void);
+
 /* A binary floating format. `finite` formats have no infinity: their top exponent holds numbers; of these e4m3
  * keeps the all-ones code for NaN, the others have none. */
 typedef struct ref_format {
