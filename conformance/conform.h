@@ -22,6 +22,7 @@ typedef enum conform_kind {
     CONFORM_LANE,            /* one lane at a time: ref_eval or ref_special_eval */
     CONFORM_WARP,            /* a warp at a time: ref_warp_eval */
     CONFORM_MMA,             /* a warp and an mma model: ref_mma */
+    CONFORM_WMMA,            /* matrices in memory: ref_wmma (wmma.c) */
     CONFORM_KINDS
 } conform_kind;
 

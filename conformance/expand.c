@@ -13,6 +13,7 @@
 #include "conformance/reference/ref_special.h"
 #include "conformance/reference/ref_warp.h"
 #include "conformance/reference/ref_mma.h"
+#include "conformance/reference/ref_wmma.h"
 
 /* ------------------------------------------------------------ tuples */
 
@@ -23,11 +24,23 @@ static void first_tuple(const isa_form *form, isa_tuple *t)
         t->choice[g] = form->groups[g].optional ? 0 : 1;
 }
 
-/* The next tuple in which a group that the meaning depends on differs; other groups keep their first choice. */
+/* Whether an instruction does something else with another choice of group g, though its meaning has the same name: numbers that the
+ * table passes to it, and layouts of matrices, which wmma.load and wmma.store see. */
+static bool is_beside_meaning(const isa_form *form, uint32_t g)
+{
+    if (form->groups[g].stride)
+        return false;
+    for (uint32_t i = 0; i < form->noperands; i++)
+        if (form->operands[i].kind == ISA_OPERAND_CONSTANT && form->operands[i].count_group == (int)g)
+            return true;
+    return !strcmp(form->mnemonic, "wmma") && (!strcmp(form->groups[g].name, "la") || !strcmp(form->groups[g].name, "lb"));
+}
+
+/* The next tuple in which a group that matters differs; other groups keep their first choice. */
 static bool next_tuple(const isa_form *form, isa_tuple *t)
 {
     for (uint32_t g = 0; g < form->ngroups; g++) {
-        if (form->groups[g].stride && t->choice[g] < form->groups[g].count) {
+        if ((form->groups[g].stride || is_beside_meaning(form, g)) && t->choice[g] < form->groups[g].count) {
             t->choice[g]++;
             return true;
         }
@@ -60,7 +73,8 @@ static bool classify(conform_case *c, const char **why)
         *why = "textures need images; tests/lib_texture_test.cc compares them";
         return false;
     }
-    if (ref_mma_shape_of(c->meaning, &shape)) c->kind = CONFORM_MMA;
+    if (ref_wmma_shape_of(c->meaning, &shape)) c->kind = CONFORM_WMMA;
+    else if (ref_mma_shape_of(c->meaning, &shape)) c->kind = CONFORM_MMA;
     else if (ref_warp_eval(c->meaning, &warp)) c->kind = CONFORM_WARP;
     else if (has_lane_reference(c)) c->kind = CONFORM_LANE;
     else {
@@ -198,22 +212,33 @@ static void expand_tuple(expansion *x, const isa_form *form, const isa_tuple *t,
     }
 }
 
-/* Numbers of meanings that a form's tuples have given; a few hundred at most. */
-typedef struct seen { uint32_t *ids, count, room; } seen;
+/* What a form's tuples have given, see key_of; a few hundred at most. */
+typedef struct seen { uint64_t *keys; uint32_t count, room; } seen;
 
-static bool is_new(seen *s, uint32_t id)
+/* The meaning, and the choices beside it. */
+static uint64_t key_of(const isa_form *form, const isa_tuple *t)
+{
+    uint64_t key = isa_meaning_of(form, t);
+    for (uint32_t g = 0; g < form->ngroups; g++)
+        if (is_beside_meaning(form, g))
+            key = key * 64 + t->choice[g];
+    return key;
+}
+
+static bool is_new(seen *s, uint64_t key)
 {
     for (uint32_t i = 0; i < s->count; i++)
-        if (s->ids[i] == id)
+        if (s->keys[i] == key)
             return false;
     if (s->count == s->room) {
-        uint32_t room = s->room ? 2 * s->room : 64, *more = realloc(s->ids, room * sizeof *more);
+        uint32_t room = s->room ? 2 * s->room : 64;
+        uint64_t *more = realloc(s->keys, room * sizeof *more);
         if (!more)
             return true;                 /* a case too many does no harm */
-        s->ids = more;
+        s->keys = more;
         s->room = room;
     }
-    s->ids[s->count++] = id;
+    s->keys[s->count++] = key;
     return true;
 }
 
@@ -226,10 +251,10 @@ static void expand_form(expansion *x, const isa_form *form)
         char meaning[CONFORM_NAME];
         if (!isa_meaning_name(form, &t, meaning, sizeof meaning) || !meaning[0] || meaning[0] == '@')
             continue;
-        if (is_new(&s, isa_meaning_of(form, &t)))
+        if (is_new(&s, key_of(form, &t)))
             expand_tuple(x, form, &t, meaning);
     } while (next_tuple(form, &t));
-    free(s.ids);
+    free(s.keys);
 }
 
 bool conform_expand(const char *filter, conform_list *out, char *why, size_t size)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "conformance/text.h"
+#include "conformance/wmma.h"
 
 bool conform_is_legacy(const conform_case *c)
 {
@@ -194,13 +195,17 @@ static void add_wide(conform_text *t, const conform_case *c, bool before)
     }
 }
 
+static void add_head(conform_text *t, const conform_case *c, uint32_t number)
+{
+    conform_add(t, "\n// %s\n.visible .entry conform_%u(.param .u64 sources, .param .u64 results, .param .u32 threads)\n{\n", c->name, number);
+    declare(t, c);
+}
+
 /* Threads take inputs in a loop, since the beginning of a kernel costs as much as dozens of them. Warp kernels have a thread an input. */
-static void add_entry(conform_text *t, const conform_case *c, uint32_t number)
+static void add_lanes(conform_text *t, const conform_case *c)
 {
     const bool loops = c->kind == CONFORM_LANE;
-    conform_add(t, "\n// %s\n.visible .entry conform_%u(.param .u64 sources, .param .u64 results, .param .u32 threads)\n{\n", c->name, number);
     conform_add(t, "    .reg .b32 %%i, %%w, %%n, %%all;\n    .reg .b64 %%from, %%to, %%step, %%at, %%first, %%second;\n    .reg .pred %%skip;\n");
-    declare(t, c);
     conform_add(t, "    mov.u32 %%i, %%ctaid.x;\n    mov.u32 %%w, %%ntid.x;\n    mov.u32 %%n, %%tid.x;\n    mad.lo.u32 %%i, %%i, %%w, %%n;\n");
     conform_add(t, "    mov.u32 %%all, %%nctaid.x;\n    mul.lo.u32 %%all, %%all, %%w;\n");
     conform_add(t, "    ld.param.u32 %%n, [threads];\n    setp.ge.u32 %%skip, %%i, %%n;\n    @%%skip ret;\n");
@@ -222,6 +227,13 @@ static void add_entry(conform_text *t, const conform_case *c, uint32_t number)
     store_results(t, c);
     if (loops)
         conform_add(t, "    add.u32 %%i, %%i, %%all;\n    setp.lt.u32 %%skip, %%i, %%n;\n    @%%skip bra AGAIN;\n");
+}
+
+static void add_entry(conform_text *t, const conform_case *c, uint32_t number)
+{
+    add_head(t, c, number);
+    if (c->kind == CONFORM_WMMA) conform_add_wmma(t, c);
+    else add_lanes(t, c);
     conform_add(t, "    ret;\n}\n");
 }
 
@@ -230,6 +242,14 @@ char *conform_module(const conform_case *const *cases, uint32_t count)
     conform_text t = {0};
     conform_add(&t, ".version %s\n.target %s\n.address_size 64\n", count && conform_is_newest(cases[0]) ? "9.1" : "9.0",
                 count && conform_is_legacy(cases[0]) ? "sm_60" : "sm_120a");
+    /* One array for all: a launch may reserve the variables of a whole module. */
+    uint32_t shared = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t own = cases[i]->kind == CONFORM_WMMA ? conform_wmma_shared(cases[i]) : 0;
+        shared = own > shared ? own : shared;
+    }
+    if (shared)
+        conform_add(&t, ".shared .align 32 .b8 conform_shared[%u];\n", shared);
     for (uint32_t i = 0; i < count; i++)
         add_entry(&t, cases[i], i);
     return conform_text_end(&t);

@@ -28,7 +28,7 @@ static uint8_t flags_of(const isa_form *form, const isa_tuple *tuple)
     static const char *const fragments[] = {"mma", "wmma", NULL}, *const spaced[] = {"cvta", "mapa", NULL};
     const char *m = form->mnemonic;
     uint32_t flags = 0;
-    flags |= is_one_of(m, fragments) ? PTX_FLAG_NO_CONSTANTS : 0;
+    flags |= is_one_of(m, fragments) && !strcmp(form->family, "mma") ? PTX_FLAG_NO_CONSTANTS : 0;  /* not the stride of wmma.load */
     flags |= is_one_of(m, spaced) ? PTX_FLAG_SPACED : 0;
     flags |= is_one_of(m, relaxed) ? PTX_FLAG_RELAXED : 0;
     flags |= is_one_of(m, specials) ? PTX_FLAG_SPECIALS : 0;
