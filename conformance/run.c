@@ -61,7 +61,14 @@ static void all_broken(conform_runner *r, conform_result *results, uint32_t coun
     }
 }
 
-static void run_batch(conform_runner *r, conform_result *results, uint32_t count)
+static void keep(queue *q, const conform_result *results, uint32_t count)
+{
+    pthread_mutex_lock(&q->lock);
+    conform_keep(q->state, results, count);
+    pthread_mutex_unlock(&q->lock);
+}
+
+static void run_batch(conform_runner *r, queue *q, conform_result *results, uint32_t count)
 {
     const conform_case *cases[BATCH];
     for (uint32_t i = 0; i < count; i++)
@@ -71,8 +78,10 @@ static void run_batch(conform_runner *r, conform_result *results, uint32_t count
     pxb_status status = text ? pxb_module_load_text(r->ctx, text, strlen(text), "conform.ptx", &module) : rt_no_memory(r->ctx);
     if (status)
         all_broken(r, results, count);
-    for (uint32_t i = 0; !status && i < count; i++)
+    for (uint32_t i = 0; !status && i < count; i++) {
         run_case(r, module, i, &results[i]);
+        keep(q, &results[i], 1);         /* at once: a case may have taken minutes */
+    }
     pxb_module_free(module);
     free(text);
 }
@@ -110,13 +119,6 @@ static uint32_t take_batch(queue *q, uint32_t *first)
     return n;
 }
 
-static void give_back(queue *q, uint32_t first, uint32_t n)
-{
-    pthread_mutex_lock(&q->lock);
-    conform_keep(q->state, q->results + first, n);
-    pthread_mutex_unlock(&q->lock);
-}
-
 static void set_status(queue *q, pxb_context *ctx, pxb_status status)
 {
     pthread_mutex_lock(&q->lock);
@@ -138,10 +140,8 @@ static void work(void *user, uint32_t worker)
     else
         status = conform_runner_open(&r, ctx, q->options, q->threads);
     set_status(q, ctx, status);
-    for (uint32_t first, n; !status && (n = take_batch(q, &first)) > 0;) {
-        run_batch(&r, q->results + first, n);
-        give_back(q, first, n);
-    }
+    for (uint32_t first, n; !status && (n = take_batch(q, &first)) > 0;)
+        run_batch(&r, q, q->results + first, n);
     conform_runner_close(&r);
     if (worker)
         pxb_context_destroy(ctx);
