@@ -23,6 +23,7 @@ typedef enum conform_kind {
     CONFORM_WARP,            /* a warp at a time: ref_warp_eval */
     CONFORM_MMA,             /* a warp and an mma model: ref_mma */
     CONFORM_WMMA,            /* matrices in memory: ref_wmma (wmma.c) */
+    CONFORM_TEXTURE,         /* images: ref_texture (texture.c) */
     CONFORM_KINDS
 } conform_kind;
 
@@ -68,9 +69,10 @@ void conform_expect_warp(const conform_case *c, uint64_t values[ISA_MAX_ELEMS][C
 
 /* Module text with one entry for each case, "conform_0" and so on; parameters are the address of the sources, of the
  * results and the number of threads, a multiple of the warp. Source k of thread i lies in 8 bytes at sources + (k * threads + i) * 8,
- * results likewise. A CONFORM_WARP kernel has one source more, the lanes that execute the instruction; the others
- * give zeros. Freed with free(); NULL: no memory. */
+ * results likewise. A kernel with a mask (CONFORM_WARP, CONFORM_TEXTURE) has one source more, the lanes of the warp that execute the
+ * instruction; the others give zeros. Freed with free(); NULL: no memory. */
 char *conform_module(const conform_case *const *cases, uint32_t count);
+bool conform_has_mask(const conform_case *c);
 /* Forms that sm_70 and later no longer have go into modules of their own. */
 bool conform_is_legacy(const conform_case *c);
 /* So do forms of a PTX version after 9.0, which toolkits in use do not know yet. */

@@ -14,6 +14,7 @@
 #include "conformance/reference/ref_warp.h"
 #include "conformance/reference/ref_mma.h"
 #include "conformance/reference/ref_wmma.h"
+#include "conformance/texture.h"
 
 /* ------------------------------------------------------------ tuples */
 
@@ -69,11 +70,8 @@ static bool classify(conform_case *c, const char **why)
 {
     ref_warp warp = {.executing = ~0u};
     ref_mma_shape shape;
-    if (!strcmp(c->form->family, "texture")) {
-        *why = "textures need images; tests/lib_texture_test.cc compares them";
-        return false;
-    }
-    if (ref_wmma_shape_of(c->meaning, &shape)) c->kind = CONFORM_WMMA;
+    if (!strcmp(c->form->family, "texture")) c->kind = CONFORM_TEXTURE;
+    else if (ref_wmma_shape_of(c->meaning, &shape)) c->kind = CONFORM_WMMA;
     else if (ref_mma_shape_of(c->meaning, &shape)) c->kind = CONFORM_MMA;
     else if (ref_warp_eval(c->meaning, &warp)) c->kind = CONFORM_WARP;
     else if (has_lane_reference(c)) c->kind = CONFORM_LANE;
@@ -207,7 +205,8 @@ static void expand_tuple(expansion *x, const isa_form *form, const isa_tuple *t,
     for (uint32_t v = 0; v < variants; v++) {
         conform_case one = c;
         set_immediates(&one, v, &variants);
-        name_immediates(&one);
+        if (c.kind == CONFORM_TEXTURE) conform_texture_case(&one);
+        else name_immediates(&one);
         append(x, &one);
     }
 }

@@ -1,4 +1,4 @@
-/* kernel_text.c - a case as PTX. All registers are untyped bits of their width, which every instruction takes. */
+/* kernel_text.c - a case as PTX. Registers are untyped bits of their width, which every instruction takes, but for one. */
 #include "conformance/conform.h"
 
 #include <stdlib.h>
@@ -16,12 +16,19 @@ bool conform_is_newest(const conform_case *c)
     return c->form->ptx_version > 90;
 }
 
+bool conform_has_mask(const conform_case *c)
+{
+    return c->kind == CONFORM_WARP || c->kind == CONFORM_TEXTURE;
+}
+
 /* Bits of the register of an element. u8 and s8 live in 16-bit registers, as they must; b8 and pairs of four bits are .b8. */
-static uint32_t register_bits(ptx_type type)
+static uint32_t register_bits(const conform_case *c, ptx_type type)
 {
     if (type == PTX_TYPE_PRED)
         return 1;
     const uint32_t bits = ptx_type_bytes(type) * 8;
+    if (bits == 8 && c->kind == CONFORM_TEXTURE)
+        return 16;                       /* suld.b8 and sust.b8 take wider registers */
     return bits == 8 && (ptx_type_class(type) == 'u' || ptx_type_class(type) == 's') ? 16 : bits;
 }
 
@@ -30,8 +37,10 @@ static void declare(conform_text *t, const conform_case *c)
     for (uint32_t e = 0; e < c->nelems; e++) {
         if (c->elems[e].role != ISA_ROLE_SRC && c->elems[e].role != ISA_ROLE_DST)
             continue;
-        const uint32_t bits = register_bits(c->elems[e].type);
+        const uint32_t bits = register_bits(c, c->elems[e].type);
         if (bits == 1) conform_add(t, "    .reg .pred %%e%u;\n", e);
+        /* The type of a register alone tells the depth of a 1D texture from its offset. */
+        else if (c->kind == CONFORM_TEXTURE && c->elems[e].type == PTX_TYPE_F32) conform_add(t, "    .reg .f32 %%e%u;\n", e);
         else conform_add(t, "    .reg .b%u %%e%u;\n", bits, e);
     }
     for (uint32_t i = 0, e = 0; i < c->form->noperands; i++) {
@@ -61,7 +70,7 @@ static void clear_results(conform_text *t, const conform_case *c)
     for (uint32_t e = 0; e < c->nelems; e++) {
         if (c->elems[e].role != ISA_ROLE_DST)
             continue;
-        const uint32_t bits = register_bits(c->elems[e].type);
+        const uint32_t bits = register_bits(c, c->elems[e].type);
         if (bits == 1) conform_add(t, "    setp.ne.u32 %%e%u, 0, 0;\n", e);
         else if (bits > 8) conform_add(t, "    mov.b%u %%e%u, 0;\n", bits, e);
     }
@@ -130,6 +139,18 @@ static void add_pair(conform_text *t, const char (*names)[CONFORM_REGISTER], uin
     add_register(t, names, e + 1);
 }
 
+/* The handle, and coordinates; three are filled up to four, as PTX wants them. */
+static void add_texture(conform_text *t, const char (*names)[CONFORM_REGISTER], uint32_t e, uint32_t count)
+{
+    conform_add(t, "[");
+    add_register(t, names, e);
+    for (uint32_t k = 0; k < (count == 3 ? 4 : count); k++) {
+        conform_add(t, k ? ", " : ", {");
+        add_register(t, names, e + 1 + (k < count ? k : count - 1));
+    }
+    conform_add(t, count ? "}]" : "]");
+}
+
 static void add_operand(conform_text *t, const conform_case *c, const char (*names)[CONFORM_REGISTER], uint32_t i, uint32_t e)
 {
     const isa_operand *o = &c->form->operands[i];
@@ -138,7 +159,12 @@ static void add_operand(conform_text *t, const conform_case *c, const char (*nam
     case ISA_OPERAND_DST_AND_PRED: case ISA_OPERAND_PRED_PAIR: add_pair(t, names, e); break;
     case ISA_OPERAND_DST_VECTOR: case ISA_OPERAND_SRC_VECTOR:
         add_vector(t, names, e, isa_operand_count(c->form, &c->tuple, i));
+        if (o->with_pred) {
+            conform_add(t, "|");
+            add_register(t, names, e + isa_operand_count(c->form, &c->tuple, i));
+        }
         break;
+    case ISA_OPERAND_TEXTURE: add_texture(t, names, e, isa_operand_count(c->form, &c->tuple, i)); break;
     case ISA_OPERAND_DST_MASKED: case ISA_OPERAND_SRC_SELECTED: add_selected(t, c, names, i, e); break;
     case ISA_OPERAND_IMMEDIATE: conform_add(t, "%u", c->imm[e]); break;
     default:
@@ -212,7 +238,7 @@ static void add_lanes(conform_text *t, const conform_case *c)
     conform_add(t, "    ld.param.u64 %%first, [sources];\n    ld.param.u64 %%second, [results];\n    mul.wide.u32 %%step, %%n, 8;\n%s", loops ? "AGAIN:\n" : "");
     conform_add(t, "    mul.wide.u32 %%at, %%i, 8;\n    add.u64 %%from, %%first, %%at;\n    add.u64 %%to, %%second, %%at;\n");
     load_sources(t, c);
-    if (c->kind == CONFORM_WARP) {
+    if (conform_has_mask(c)) {
         clear_results(t, c);
         conform_add(t, "    ld.global.b32 %%n, [%%from];\n    mov.u32 %%w, %%laneid;\n    shr.u32 %%n, %%n, %%w;\n    and.b32 %%n, %%n, 1;\n");
         conform_add(t, "    setp.eq.u32 %%skip, %%n, 0;\n    @%%skip bra DONE;\n");
@@ -222,7 +248,7 @@ static void add_lanes(conform_text *t, const conform_case *c)
     conform_add_instruction(t, c, NULL);
     add_carries(t, c, ISA_OPERAND_CARRY_OUT);
     add_wide(t, c, false);
-    if (c->kind == CONFORM_WARP)
+    if (conform_has_mask(c))
         conform_add(t, "DONE:\n");
     store_results(t, c);
     if (loops)

@@ -79,7 +79,7 @@ pxb_status conform_launch_bytes(conform_runner *r, pxb_kernel *kernel, size_t in
 
 pxb_status conform_launch(conform_runner *r, pxb_kernel *kernel, const conform_case *c, uint32_t n, pxb_mma_model model)
 {
-    const size_t ns = conform_count_role(c, ISA_ROLE_SRC) + (c->kind == CONFORM_WARP), nd = conform_count_role(c, ISA_ROLE_DST);
+    const size_t ns = conform_count_role(c, ISA_ROLE_SRC) + conform_has_mask(c), nd = conform_count_role(c, ISA_ROLE_DST);
     return conform_launch_bytes(r, kernel, ns * n * 8, nd * n * 8, false, n, c->kind == CONFORM_LANE, model);
 }
 
