@@ -24,6 +24,7 @@ typedef enum conform_kind {
     CONFORM_MMA,             /* a warp and an mma model: ref_mma */
     CONFORM_WMMA,            /* matrices in memory: ref_wmma (wmma.c) */
     CONFORM_TEXTURE,         /* images: ref_texture (texture.c) */
+    CONFORM_MEMORY,          /* loads, stores, atomics (memory.c) */
     CONFORM_KINDS
 } conform_kind;
 
@@ -36,6 +37,7 @@ typedef struct conform_case {
     uint32_t nelems;
     isa_elem elems[ISA_MAX_ELEMS];       /* the signature; immediates have their value in imm */
     uint32_t imm[ISA_MAX_ELEMS];
+    uint32_t variant;                    /* CONFORM_MEMORY: where a generic address lies */
 } conform_case;
 
 typedef struct conform_list {

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "conformance/memory.h"
 #include "conformance/reference/ref_special.h"
 #include "conformance/reference/ref_warp.h"
 #include "conformance/reference/ref_mma.h"
@@ -241,10 +242,66 @@ static bool is_new(seen *s, uint64_t key)
     return true;
 }
 
+/* ------------------------------------------------------------ operations */
+
+/* Groups whose choices are tried against each other. */
+static bool is_crossed(const isa_group *g)
+{
+    static const char *const names[] = {"space", "type", "vec", "op"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(g->name, names[i]))
+            return true;
+    return false;
+}
+
+static void append_operation(expansion *x, const isa_form *form, const isa_tuple *t)
+{
+    conform_case c = {.form = form, .tuple = *t, .kind = CONFORM_MEMORY};
+    if (!conform_is_memory(form, t))
+        return;
+    snprintf(c.meaning, sizeof c.meaning, "%s", form->meaning);
+    opcode_of(form, t, c.name, sizeof c.name);
+    const size_t n = strlen(c.name);
+    for (uint32_t variants = conform_memory_variants(&c); c.variant < variants; c.variant++) {
+        snprintf(c.name + n, sizeof c.name - n, "%s", conform_memory_variant_name(&c));
+        append(x, &c);
+        c.name[n] = 0;
+    }
+}
+
+/* Every combination of space, type, vector and operation; and each other modifier once. */
+static void expand_operation(expansion *x, const isa_form *form)
+{
+    isa_tuple t;
+    uint32_t g = 0;
+    first_tuple(form, &t);
+    while (g < form->ngroups) {
+        append_operation(x, form, &t);
+        for (g = 0; g < form->ngroups; g++) {
+            if (is_crossed(&form->groups[g]) && t.choice[g] < form->groups[g].count) {
+                t.choice[g]++;
+                break;
+            }
+            if (is_crossed(&form->groups[g]))
+                t.choice[g] = form->groups[g].optional ? 0 : 1;
+        }
+    }
+    for (g = 0; g < form->ngroups; g++)
+        for (uint32_t k = form->groups[g].optional ? 1 : 2; !is_crossed(&form->groups[g]) && k <= form->groups[g].count; k++) {
+            first_tuple(form, &t);
+            t.choice[g] = (uint8_t)k;
+            append_operation(x, form, &t);
+        }
+}
+
 static void expand_form(expansion *x, const isa_form *form)
 {
     isa_tuple t;
     seen s = {0};
+    if (form->meaning[0] == '@') {
+        expand_operation(x, form);
+        return;
+    }
     first_tuple(form, &t);
     do {
         char meaning[CONFORM_NAME];

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "conformance/memory.h"
 #include "conformance/text.h"
 #include "conformance/wmma.h"
 
@@ -224,7 +225,8 @@ static void add_wide(conform_text *t, const conform_case *c, bool before)
 static void add_head(conform_text *t, const conform_case *c, uint32_t number)
 {
     conform_add(t, "\n// %s\n.visible .entry conform_%u(.param .u64 sources, .param .u64 results, .param .u32 threads)\n{\n", c->name, number);
-    declare(t, c);
+    if (c->kind != CONFORM_MEMORY)
+        declare(t, c);
 }
 
 /* Threads take inputs in a loop, since the beginning of a kernel costs as much as dozens of them. Warp kernels have a thread an input. */
@@ -259,6 +261,7 @@ static void add_entry(conform_text *t, const conform_case *c, uint32_t number)
 {
     add_head(t, c, number);
     if (c->kind == CONFORM_WMMA) conform_add_wmma(t, c);
+    else if (c->kind == CONFORM_MEMORY) conform_add_memory(t, c);
     else add_lanes(t, c);
     conform_add(t, "    ret;\n}\n");
 }
@@ -269,13 +272,17 @@ char *conform_module(const conform_case *const *cases, uint32_t count)
     conform_add(&t, ".version %s\n.target %s\n.address_size 64\n", count && conform_is_newest(cases[0]) ? "9.1" : "9.0",
                 count && conform_is_legacy(cases[0]) ? "sm_60" : "sm_120a");
     /* One array for all: a launch may reserve the variables of a whole module. */
-    uint32_t shared = 0;
+    uint32_t shared = 0, constants = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t own = cases[i]->kind == CONFORM_WMMA ? conform_wmma_shared(cases[i]) : 0;
+        const conform_case *c = cases[i];
+        const uint32_t own = c->kind == CONFORM_WMMA ? conform_wmma_shared(c) : c->kind == CONFORM_MEMORY ? conform_memory_shared(c) : 0;
         shared = own > shared ? own : shared;
+        constants |= c->kind == CONFORM_MEMORY ? conform_memory_const(c) : 0;
     }
     if (shared)
         conform_add(&t, ".shared .align 32 .b8 conform_shared[%u];\n", shared);
+    if (constants)
+        conform_add(&t, ".const .align 16 .b8 conform_const[%u];\n", constants);
     for (uint32_t i = 0; i < count; i++)
         add_entry(&t, cases[i], i);
     return conform_text_end(&t);

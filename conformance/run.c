@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "conformance/memory.h"
 #include "conformance/parallel.h"
 #include "conformance/runner.h"
 #include "conformance/state.h"
@@ -46,7 +47,7 @@ static void run_case(conform_runner *r, pxb_module *module, uint32_t number, con
     out->digest = CONFORM_DIGEST_START;
     pxb_status status = pxb_kernel_get(r->device, module, name, &kernel);
     if (!status)
-        status = kinds[out->c->kind](r, kernel, out->c, out);
+        status = out->c->kind == CONFORM_MEMORY ? conform_run_memory(r, module, kernel, out->c, out) : kinds[out->c->kind](r, kernel, out->c, out);
     if (status)
         snprintf(out->message, sizeof out->message, "%s", pxb_last_error(r->ctx)->message);
     if (out->verdict != CONFORM_BROKEN)

@@ -8,7 +8,7 @@
 #include "conformance/bounds.h"
 #include "runtime/device.h"
 
-enum { TIMEOUT_MS = 120000, VALUES = 1 << 20, MOST_THREADS = 1 << 18, QUICK_THREADS = 1 << 13, LOOPED_BLOCKS = 64 };
+enum { TIMEOUT_MS = 120000, VALUES = 1 << 20, MOST_THREADS = 1 << 16, QUICK_THREADS = 1 << 13, LOOPED_BLOCKS = 64 };
 
 pxb_status conform_runner_open(conform_runner *r, pxb_context *ctx, const conform_options *options, uint32_t threads)
 {
