@@ -25,6 +25,7 @@ typedef enum conform_kind {
     CONFORM_WMMA,            /* matrices in memory: ref_wmma (wmma.c) */
     CONFORM_TEXTURE,         /* images: ref_texture (texture.c) */
     CONFORM_MEMORY,          /* loads, stores, atomics (memory.c) */
+    CONFORM_SNIPPET,         /* operations that a few instructions show (snippets.c) */
     CONFORM_KINDS
 } conform_kind;
 
@@ -37,7 +38,7 @@ typedef struct conform_case {
     uint32_t nelems;
     isa_elem elems[ISA_MAX_ELEMS];       /* the signature; immediates have their value in imm */
     uint32_t imm[ISA_MAX_ELEMS];
-    uint32_t variant;                    /* CONFORM_MEMORY: where a generic address lies */
+    uint32_t variant;                    /* CONFORM_MEMORY: where a generic address lies; CONFORM_SNIPPET: which */
 } conform_case;
 
 typedef struct conform_list {

@@ -15,6 +15,7 @@
 #include "conformance/reference/ref_warp.h"
 #include "conformance/reference/ref_mma.h"
 #include "conformance/reference/ref_wmma.h"
+#include "conformance/snippets.h"
 #include "conformance/texture.h"
 
 /* ------------------------------------------------------------ tuples */
@@ -254,11 +255,39 @@ static bool is_crossed(const isa_group *g)
     return false;
 }
 
-static void append_operation(expansion *x, const isa_form *form, const isa_tuple *t)
+static bool has_snippet(const char *operation)
+{
+    conform_case c;
+    for (uint32_t i = 0; conform_snippet(i, &c); i++)
+        if (!strcmp(c.meaning, operation))
+            return true;
+    return false;
+}
+
+/* An operation is covered by cases of memory, a snippet, or tests that are named. */
+static void check_operation(expansion *x, const isa_form *form, bool has_cases)
+{
+    const bool wide = !strcmp(form->meaning, "@atom") && form->operands[0].type == PTX_TYPE_B128;
+    if (has_cases || has_snippet(form->meaning) || conform_tested_elsewhere(wide ? "@atom.b128" : form->meaning))
+        return;
+    x->nuncovered++;
+    if (x->uncovered)
+        x->uncovered(x->user, form->pattern, "an operation without a case, and no other test is named for it");
+}
+
+static void append_snippets(expansion *x)
+{
+    conform_case c;
+    for (uint32_t i = 0; conform_snippet(i, &c); i++)
+        append(x, &c);
+}
+
+/* Returns whether the tuple has cases. */
+static bool append_operation(expansion *x, const isa_form *form, const isa_tuple *t)
 {
     conform_case c = {.form = form, .tuple = *t, .kind = CONFORM_MEMORY};
     if (!conform_is_memory(form, t))
-        return;
+        return false;
     snprintf(c.meaning, sizeof c.meaning, "%s", form->meaning);
     opcode_of(form, t, c.name, sizeof c.name);
     const size_t n = strlen(c.name);
@@ -267,6 +296,7 @@ static void append_operation(expansion *x, const isa_form *form, const isa_tuple
         append(x, &c);
         c.name[n] = 0;
     }
+    return true;
 }
 
 /* Every combination of space, type, vector and operation; and each other modifier once. */
@@ -274,9 +304,10 @@ static void expand_operation(expansion *x, const isa_form *form)
 {
     isa_tuple t;
     uint32_t g = 0;
+    bool any = false, more = true;
     first_tuple(form, &t);
-    while (g < form->ngroups) {
-        append_operation(x, form, &t);
+    while (more) {
+        any = append_operation(x, form, &t) || any;
         for (g = 0; g < form->ngroups; g++) {
             if (is_crossed(&form->groups[g]) && t.choice[g] < form->groups[g].count) {
                 t.choice[g]++;
@@ -285,7 +316,9 @@ static void expand_operation(expansion *x, const isa_form *form)
             if (is_crossed(&form->groups[g]))
                 t.choice[g] = form->groups[g].optional ? 0 : 1;
         }
+        more = g < form->ngroups;
     }
+    check_operation(x, form, any);
     for (g = 0; g < form->ngroups; g++)
         for (uint32_t k = form->groups[g].optional ? 1 : 2; !is_crossed(&form->groups[g]) && k <= form->groups[g].count; k++) {
             first_tuple(form, &t);
@@ -328,6 +361,7 @@ bool conform_expand(const char *filter, conform_list *out, char *why, size_t siz
     expansion x = {.list = out, .filter = filter ? &expression : NULL};
     for (uint32_t i = 0; i < isa_form_count; i++)
         expand_form(&x, &isa_forms[i]);
+    append_snippets(&x);
     if (filter)
         regfree(&expression);
     if (x.no_memory)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "conformance/memory.h"
+#include "conformance/snippets.h"
 #include "conformance/text.h"
 #include "conformance/wmma.h"
 
@@ -225,7 +226,7 @@ static void add_wide(conform_text *t, const conform_case *c, bool before)
 static void add_head(conform_text *t, const conform_case *c, uint32_t number)
 {
     conform_add(t, "\n// %s\n.visible .entry conform_%u(.param .u64 sources, .param .u64 results, .param .u32 threads)\n{\n", c->name, number);
-    if (c->kind != CONFORM_MEMORY)
+    if (c->kind != CONFORM_MEMORY && c->kind != CONFORM_SNIPPET)
         declare(t, c);
 }
 
@@ -262,6 +263,7 @@ static void add_entry(conform_text *t, const conform_case *c, uint32_t number)
     add_head(t, c, number);
     if (c->kind == CONFORM_WMMA) conform_add_wmma(t, c);
     else if (c->kind == CONFORM_MEMORY) conform_add_memory(t, c);
+    else if (c->kind == CONFORM_SNIPPET) conform_add_snippet(t, c);
     else add_lanes(t, c);
     conform_add(t, "    ret;\n}\n");
 }
@@ -273,16 +275,21 @@ char *conform_module(const conform_case *const *cases, uint32_t count)
                 count && conform_is_legacy(cases[0]) ? "sm_60" : "sm_120a");
     /* One array for all: a launch may reserve the variables of a whole module. */
     uint32_t shared = 0, constants = 0;
+    bool functions = false;
     for (uint32_t i = 0; i < count; i++) {
         const conform_case *c = cases[i];
-        const uint32_t own = c->kind == CONFORM_WMMA ? conform_wmma_shared(c) : c->kind == CONFORM_MEMORY ? conform_memory_shared(c) : 0;
+        const uint32_t own = c->kind == CONFORM_WMMA ? conform_wmma_shared(c) : c->kind == CONFORM_MEMORY ? conform_memory_shared(c)
+                           : c->kind == CONFORM_SNIPPET ? CONFORM_SNIPPET_SHARED : 0;
         shared = own > shared ? own : shared;
+        functions |= c->kind == CONFORM_SNIPPET;
         constants |= c->kind == CONFORM_MEMORY ? conform_memory_const(c) : 0;
     }
     if (shared)
         conform_add(&t, ".shared .align 32 .b8 conform_shared[%u];\n", shared);
     if (constants)
         conform_add(&t, ".const .align 16 .b8 conform_const[%u];\n", constants);
+    if (functions)
+        conform_add_snippet_functions(&t);
     for (uint32_t i = 0; i < count; i++)
         add_entry(&t, cases[i], i);
     return conform_text_end(&t);

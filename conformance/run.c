@@ -13,6 +13,7 @@
 #include "conformance/memory.h"
 #include "conformance/parallel.h"
 #include "conformance/runner.h"
+#include "conformance/snippets.h"
 #include "conformance/state.h"
 #include "conformance/texture.h"
 #include "conformance/wmma.h"
@@ -39,7 +40,7 @@ typedef struct queue {
 static void run_case(conform_runner *r, pxb_module *module, uint32_t number, conform_result *out)
 {
     static pxb_status (*const kinds[CONFORM_KINDS])(conform_runner *, pxb_kernel *, const conform_case *, conform_result *) = {
-        conform_run_lanes, conform_run_warps, conform_run_mma, conform_run_wmma, conform_run_texture};
+        conform_run_lanes, conform_run_warps, conform_run_mma, conform_run_wmma, conform_run_texture, NULL, conform_run_snippet};
     char name[32];
     pxb_kernel *kernel;
     const double start = rt_now_ms();
