@@ -168,6 +168,32 @@ static void wrong_table(char *r, const uint32_t *o)
     original(r, changed);
 }
 
+/* wmma of f32 accumulators: eight registers of each matrix, then the model. */
+static void wrong_wmma_model(char *r, const uint32_t *o)
+{
+    uint32_t changed[33];
+    memcpy(changed, o, sizeof changed);
+    changed[32] = PXB_MMA_IEEE;
+    original(r, changed);
+}
+
+/* tex.v4: the last component. */
+static void lose_fourth(char *r, const uint32_t *o)
+{
+    original(r, o);
+    memset(r + o[3], 0, 128);
+}
+
+static void add_four(word *s)
+{
+    for (int i = 0; i < 32; i++)
+        s[i] += 4;
+}
+
+/* Behind the handle: x of suld (which has a result), y of sust. */
+static void next_texel(char *r, const uint32_t *o) { with_source(r, o, 2, add_four); }
+static void next_row(char *r, const uint32_t *o) { with_source(r, o, 2, increment); }
+
 /* ------------------------------------------------------------ the list */
 
 typedef struct mutation {
@@ -227,6 +253,15 @@ static const mutation mutations[] = {
     {"e2m3 for e3m2", "mma_f8f6f4_m16n8k32_f16_e3m2_e2m1_f16", "mma_f8f6f4_m16n8k32_f16_e2m3_e2m1_f16", NULL},
     {"scales of A and B exchanged", "mma_mxf8f6f4_m16n8k32_f32_e4m3_e2m3_f32_ue8m0", NULL, exchange_scales},
     {"scales without significands", "mma_mxf4nvf4_m16n8k64_4x_f32_e2m1_e2m1_f32_ue4m3", "mma_mxf4nvf4_m16n8k64_4x_f32_e2m1_e2m1_f32_ue8m0", NULL},
+    {"another accumulation model of wmma", "wmma_m16n16k16_f32_f32", NULL, wrong_wmma_model},
+    {"halves of a wmma result exchanged", "wmma_m16n16k16_f16_f16", NULL, swap_halves},
+    {"saturation that nobody asked for", "wmma_m16n16k16_s32_s8_s8_s32", "wmma_m16n16k16_satfinite_s32_s8_s8_s32", NULL},
+    {"neighbouring lanes' samples exchanged", "tex_2d_v4_f32_f32", NULL, swap_neighbours},
+    {"the fourth component lost", "tex_3d_v4_f32_f32", NULL, lose_fourth},
+    {"height for width", "txq_width_b32", "txq_height_b32", NULL},
+    {"a surface load of the next texel", "suld_b_b32", NULL, next_texel},
+    {"a surface store one row too low", "sust_b_b8", NULL, next_row},
+    {"f16 for bf16 of a packed sum", "fma_rn_bf16x2", "fma_rn_f16x2", NULL},
 };
 
 uint32_t conform_mutation_count(void)
