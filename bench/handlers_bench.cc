@@ -95,6 +95,8 @@ int main(int argc, char **argv)
         "shfl_bfly_b32", "shfl_idx_b32", "movmatrix_m8n8_trans_b16",
         "mma_m16n8k32_f16_e4m3_e4m3_f16", "mma_m16n8k32_f32_e4m3_e4m3_f32", "mma_m16n8k16_f32_f16_f16_f32", "mma_m16n8k16_f16_f16_f16_f16",
         "mma_m16n8k16_f32_bf16_bf16_f32", "mma_m16n8k8_f32_tf32_tf32_f32", "mma_m16n8k32_s32_s8_s8_s32",
+        "mma_sp_m16n8k32_f32_f16_f16_f32", "mma_sp_m16n8k64_s32_s8_s8_s32", "mma_f8f6f4_m16n8k32_f32_e4m3_e2m1_f32",
+        "mma_mxf8f6f4_m16n8k32_f32_e4m3_e2m1_f32_ue8m0", "mma_mxf4nvf4_m16n8k64_4x_f32_e2m1_e2m1_f32_ue4m3",
     };
     for (const char *name : names) {
         uint32_t meaning = isa_meaning_id(name);

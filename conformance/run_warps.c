@@ -154,7 +154,7 @@ static bool is_repetition(const ref_mma_shape *s, pxb_mma_model model)
 
 static uint32_t warps_wanted(const product *p)
 {
-    const uint32_t elements = (uint32_t)(p->shape.m * p->shape.n), quick = (uint32_t)(p->r->options->random * 4 / elements + 14);
+    const uint32_t elements = (uint32_t)(p->shape.m * p->shape.n), quick = (uint32_t)(p->r->options->random * (p->shape.f8f6f4 ? 1 : 4) / elements + 14);
     const uint32_t most = (long_run + elements - 1) / elements;
     return p->r->options->exhaustive && quick < most ? most : quick;
 }

@@ -53,8 +53,8 @@ PXL_INLINE pxl_u32x4 pxl_sparse_slab(int unit, pxl_u32x4 first, pxl_u32x4 second
 PXL_INLINE uint32_t pxl_sparse_thread(int unit, uint32_t slabs, uint32_t selector, uint32_t lower, uint32_t slab)
 {
     if (unit == SPARSE_BYTES)
-        return (slabs == 1 ? 2 * selector : 2 * slab) + lower;
-    return slabs == 1 ? selector : 2 * selector + slab;
+        return (slabs == 1 ? 2 * (selector & 1) : 2 * slab) + lower;
+    return slabs == 1 ? selector & 3 : 2 * (selector & 1) + slab;
 }
 /* That row's bits of the thread's metadata. */
 PXL_INLINE uint32_t pxl_sparse_row_bits(int unit, uint32_t metadata, uint32_t lower)
