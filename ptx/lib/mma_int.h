@@ -128,7 +128,7 @@ PXL_INLINE void pxl_bit_tile(int op, const pxl_mma_job *j, pxl_tile *t)
 /* ------------------------------------------------------------ products by bytes, where rows may choose what they meet
  *
  * Each byte of a register becomes two 16-bit numbers: an 8-bit number and 0, two 4-bit numbers, or twice the values of two e2m1. Places are
- * those of pxl_place_of. */
+ * those of pxl_choose_of. */
 typedef struct pxl_pairs {
     _Alignas(64) uint32_t a[16][32];
     pxl_v8s b[64];
@@ -185,9 +185,13 @@ PXL_NOINLINE void pxl_take_pairs(pxl_pairs *o, const pxl_mma_job *j)
     case MMA_S4: PXL_TAKE_PAIRS_B(MMA_S4) break;
     default:     PXL_TAKE_PAIRS_B(MMA_FP4) break;
     }
+    if (j->sparse) {
+        pxl_choose(j->sparse, 16, o->chosen);
+        return;
+    }
     for (uint32_t r = 0; r < 16; r++)
-        for (uint32_t k = 0; k < 16 * j->slabs; k++)
-            o->chosen[r][pxl_place_of(k, 4)] = (uint8_t)pxl_place_of(j->sparse ? pxl_sparse_k(j->sparse, r, k) : k, 4);
+        for (uint32_t k = 0; k < 32; k++)
+            o->chosen[r][k] = (uint8_t)k;
 }
 /* The products of a row's place with the eight columns. */
 PXL_INLINE pxl_v8s pxl_pair_product(const pxl_pairs *o, uint32_t row, uint32_t place)

@@ -64,6 +64,8 @@ PXL_INLINE uint32_t pxl_sparse_row_bits(int unit, uint32_t metadata, uint32_t lo
 
 #if PXL_WIDTH == 32
 
+#define PXL_NOINLINE static __attribute__((noinline, unused))
+
 typedef struct pxl_sparse {
     int unit;
     uint32_t slabs, selector;
@@ -75,13 +77,28 @@ PXL_INLINE uint32_t pxl_sparse_bits(const pxl_sparse *s, uint32_t row, uint32_t 
     const uint32_t lower = row / 8, lane = row % 8 * 4 + pxl_sparse_thread(s->unit, s->slabs, s->selector, lower, slab);
     return pxl_sparse_row_bits(s->unit, s->metadata[lane], lower);
 }
-/* Which k of the full row element k of A is; elements of four bits count as bytes. */
-PXL_INLINE uint32_t pxl_sparse_k(const pxl_sparse *s, uint32_t row, uint32_t k)
+/* For each row of A, and each of its elements in the order of pxl_mma_operands (n to a register: slab, element of a register, word), the place in
+ * the same order of the element of B that it meets. Elements of four bits count as bytes. */
+PXL_INLINE void pxl_choose_of(const pxl_sparse *s, int unit, uint32_t n, uint32_t rows, uint8_t chosen[16][32])
 {
-    const uint32_t slab = s->unit == SPARSE_BYTES ? 16 : s->unit == SPARSE_HALVES ? 8 : 4, bits = pxl_sparse_bits(s, row, k / slab);
-    if (s->unit == SPARSE_WORDS)
-        return 2 * k + (bits >> (4 * (k % slab) + 1) & 1);
-    return k / 2 * 4 + (bits >> (2 * (k % slab)) & 3);
+    for (uint32_t r = 0; r < rows; r++)
+        for (uint32_t slab = 0; slab < s->slabs; slab++) {
+            const uint32_t bits = pxl_sparse_bits(s, r, slab);
+#pragma clang loop unroll(full)
+            for (uint32_t k = 0; k < 4 * n; k++) {
+                /* k of the full row, counted from that of the slab. */
+                const uint32_t full = unit == SPARSE_WORDS ? 2 * k + (bits >> (4 * k + 1) & 1) : k / 2 * 4 + (bits >> 2 * k & 3);
+                chosen[r][(slab * n + k % n) * 4 + k / n] = (uint8_t)(((2 * slab + full / (4 * n)) * n + full % n) * 4 + full / n % 4);
+            }
+        }
+}
+PXL_NOINLINE void pxl_choose(const pxl_sparse *s, uint32_t rows, uint8_t chosen[16][32])
+{
+    switch (s->unit) {
+    case SPARSE_BYTES:  pxl_choose_of(s, SPARSE_BYTES, 4, rows, chosen); break;
+    case SPARSE_HALVES: pxl_choose_of(s, SPARSE_HALVES, 2, rows, chosen); break;
+    default:            pxl_choose_of(s, SPARSE_WORDS, 1, rows, chosen); break;
+    }
 }
 
 #endif

@@ -24,8 +24,6 @@ typedef int64_t pxl_v8l __attribute__((ext_vector_type(8)));
 typedef _Float16 pxl_v8h __attribute__((ext_vector_type(8)));
 typedef uint16_t pxl_v8w __attribute__((ext_vector_type(8)));
 
-#define PXL_NOINLINE static __attribute__((noinline, unused))
-
 enum { PXL_ZERO_EXPONENT = MMA_NO_EXPONENT };  /* of a zero operand, so that it never sets E */
 
 /* D or C as bits: f16 or f32 in the low bits, by row and column. */
@@ -397,16 +395,6 @@ PXL_INLINE void pxl_set_tile_row(pxl_tile *t, uint32_t r, bool f32, pxl_v8f v)
     pxl_store8(t->at[r], !f32 ? pxl_row_f16(v) : v != v ? (pxl_v8u)MMA_NAN32 : (pxl_v8u)v);
 }
 
-/* The place of element k of a row or column in the order of pxl_mma_operands; n elements to a register. */
-PXL_INLINE uint32_t pxl_place_of(uint32_t k, uint32_t n) { return (k / (4 * n) * n + k % n) * 4 + k / n % 4; }
-/* For each place of a row of A the place in B that it meets. */
-PXL_INLINE void pxl_choose(const pxl_mma_job *j, uint8_t chosen[16][32])
-{
-    const uint32_t n = (uint32_t)pxl_mma_elements(j->ta);
-    for (uint32_t r = 0; r < j->rows; r++)
-        for (uint32_t k = 0; k < j->slabs * 4 * n; k++)
-            chosen[r][pxl_place_of(k, n)] = (uint8_t)pxl_place_of(pxl_sparse_k(j->sparse, r, k), n);
-}
 /* The words of a row and a column that mma_dot.h multiplies. */
 PXL_INLINE void pxl_mma_words(const pxl_mma_job *j, uint32_t r, uint32_t n, pxl_u32x4 a[2], pxl_u32x4 b[2])
 {
@@ -462,7 +450,7 @@ PXL_NOINLINE void pxl_mma_exact(const pxl_mma_job *j, const pxl_tile *c, pxl_til
     pxl_take_a(&o, j, (uint32_t)up_a);
     pxl_take_b(&o, j, (uint32_t)(up - up_a));
     if (j->sparse)
-        pxl_choose(j, o.chosen);
+        pxl_choose(j->sparse, j->rows, o.chosen);
     if (j->scale_a) {
         pxl_apply_scales(&o, j);
         rule.least = -126;
@@ -606,10 +594,11 @@ PXL_NOINLINE void pxl_chain_sparse(const pxl_mma_floats *o, uint32_t rows, uint3
 {
     for (uint32_t r = 0; r < rows; r++) {
         pxl_v8f sum = pxl_tile_row(c, r, f32);
-        for (uint32_t k = 0; k < 4 * slabs * n; k++) {
-            const uint32_t at = pxl_place_of(k, n);
-            sum = pxl_fma8(o->a[r][at], o->b[o->chosen[r][at]], sum);
-        }
+        for (uint32_t w = 0; w < 4 * slabs; w++)
+            for (uint32_t i = 0; i < n; i++) {
+                const uint32_t at = (w / 4 * n + i) * 4 + w % 4;
+                sum = pxl_fma8(o->a[r][at], o->b[o->chosen[r][at]], sum);
+            }
         pxl_set_tile_row(d, r, f32, sum);
     }
 }
@@ -643,7 +632,7 @@ PXL_NOINLINE void pxl_mma_ieee(const pxl_mma_job *j, const pxl_tile *c, pxl_tile
     }
     const uint32_t n = (uint32_t)pxl_mma_elements(j->ta);
     if (j->sparse) {
-        pxl_choose(j, o.chosen);
+        pxl_choose(j->sparse, j->rows, o.chosen);
         pxl_chain_sparse(&o, j->rows, j->slabs, n, c, d, j->f32);
         return;
     }
