@@ -169,6 +169,39 @@ static void lower_alloca(xl_emitter *x, const ptx_insn *insn)
     xl_write(x, &insn->operands[0].values[0], v);
 }
 
+static LLVMTypeRef stack_pointer(xl_emitter *x)
+{
+    return LLVMPointerTypeInContext(x->context, AS_PRIVATE);
+}
+
+static void lower_stacksave(xl_emitter *x, const ptx_insn *insn)
+{
+    LLVMTypeRef type = stack_pointer(x);
+    LLVMValueRef v = l_ptrtoint(x, l_intrinsic(x, "llvm.stacksave", &type, 1, NULL, 0), 32);
+    if (ptx_type_bytes(insn->operands[0].values[0].type) == 8) v = l_zext(x, v, 64);
+    xl_write(x, &insn->operands[0].values[0], v);
+}
+
+/* The stack pointer is the wavefront's, a PTX thread's its own. So memory is given back only where all lanes are here and mean the same place:
+ * elsewhere a lane might lose what it still uses. */
+static void lower_stackrestore(xl_emitter *x, const ptx_insn *insn)
+{
+    LLVMTypeRef type = stack_pointer(x), i64 = l_int(x, 64);
+    LLVMTypeRef i32 = l_int(x, 32);
+    LLVMValueRef v = xl_read_bits(x, &insn->operands[0].values[0], 32);
+    LLVMValueRef v_first = l_intrinsic(x, "llvm.amdgcn.readfirstlane", &i32, 1, &v, 1);
+    LLVMValueRef v_same = l_icmp(x, LLVMIntEQ, v, v_first);
+    LLVMValueRef v_lanes = l_intrinsic(x, "llvm.amdgcn.ballot", &i64, 1, &v_same, 1);
+    LLVMValueRef v_all = x->wave == 64 ? l_i64(x, ~0ull) : l_i64(x, 0xffffffff);
+    LLVMBasicBlockRef b_restore = l_block(x, "restore"), b_next = l_block(x, "restored");
+    l_cond_br(x, l_icmp(x, LLVMIntEQ, v_lanes, v_all), b_restore, b_next);
+    l_here(x, b_restore);
+    LLVMValueRef p = l_inttoptr(x, v_first, AS_PRIVATE);
+    l_intrinsic(x, "llvm.stackrestore", &type, 1, &p, 1);
+    l_br(x, b_next);
+    l_here(x, b_next);
+}
+
 bool xl_lower_memory(xl_emitter *x, const ptx_insn *insn)
 {
     const char *op = insn->operation;
@@ -177,6 +210,8 @@ bool xl_lower_memory(xl_emitter *x, const ptx_insn *insn)
     else if (!strcmp(op, "cvta")) lower_cvta(x, insn);
     else if (!strcmp(op, "isspacep")) lower_isspacep(x, insn);
     else if (!strcmp(op, "alloca")) lower_alloca(x, insn);
+    else if (!strcmp(op, "stacksave")) lower_stacksave(x, insn);
+    else if (!strcmp(op, "stackrestore")) lower_stackrestore(x, insn);
     else if (!strcmp(op, "createpolicy")) xl_write(x, &insn->operands[0].values[0], l_i64(x, 0));  /* hints change no value */
     else return !strcmp(op, "prefetch");                                                            /* nor does this */
     return true;
