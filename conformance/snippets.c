@@ -107,9 +107,9 @@ static const snippet snippets[] = {
     {"isspacep", "@isspacep", "mov.u64 %d, 0; cvta.shared.u64 %x, %own; mov.u64 %y, conform_local; cvta.local.u64 %y, %y;\n"
                               ISSPACEPS("in") ISSPACEPS("x") ISSPACEPS("y"), spaces},
     {"alloca", "@alloca", "alloca.u64 %x, 32; alloca.u64 %y, 16, 16; st.local.u64 [%x], %v; st.local.u64 [%y], %in; ld.local.u64 %d, [%x];\n", same},
-    /* More than there is, if it did not come back. */
-    {"stacksave", "@stacksave", "mov.u32 %a, 200; mov.u64 %d, %v;\nAGAIN: stacksave.u64 %z; alloca.u64 %x, 1024; add.u64 %d, %d, 1; st.local.u64 [%x+1016], %d;\n"
-                                "ld.local.u64 %d, [%x+1016]; stackrestore.u64 %z; sub.u32 %a, %a, 1; setp.ne.u32 %p, %a, 0;\n@%p bra AGAIN;\nsub.u64 %d, %d, 200;\n", same},
+    /* More than a device has, if it did not come back; where bounds of local memory are not watched that does not show. */
+    {"stacksave", "@stacksave", "mov.u32 %a, 2000; mov.u64 %d, %v;\nAGAIN: stacksave.u64 %z; alloca.u64 %x, 4096; add.u64 %d, %d, 1; st.local.u64 [%x+4088], %d;\n"
+                                "ld.local.u64 %d, [%x+4088]; stackrestore.u64 %z; sub.u32 %a, %a, 1; setp.ne.u32 %p, %a, 0;\n@%p bra AGAIN;\nsub.u64 %d, %d, 2000;\n", same},
     {"stackrestore", "@stackrestore", "stacksave.u64 %z; alloca.u64 %x, 32; st.local.u64 [%x], %in; stackrestore.u64 %z; alloca.u64 %y, 32;\n"
                                       "st.local.u64 [%y], %v; ld.local.u64 %d, [%y];\n", same},
     {"getctarank", "@getctarank", "cvta.shared.u64 %x, %own; getctarank.u64 %a, %x; cvt.u64.u32 %d, %a; add.u64 %d, %d, %v;\n", same},
