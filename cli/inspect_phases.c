@@ -201,12 +201,47 @@ static void report_ranges(report *r, const inspection *x, const pti_epilogue *q)
         report_item(r, "where: %s", text);
 }
 
+uint32_t count_memory(const inspection *x, const pti_epilogue *q, memory_count *counts, uint32_t room)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < q->nops; i++) {
+        const pti_opcode *o = &x->opcodes.list[q->ops[i].opcode];
+        uint32_t k = 0;
+        if (o->work != PTI_WORK_LOAD && o->work != PTI_WORK_STORE && o->work != PTI_WORK_ATOMIC)
+            continue;
+        while (k < n && (counts[k].work != o->work || counts[k].space != o->space || counts[k].bytes != o->bytes))
+            k++;
+        if (k == room)
+            continue;
+        if (k == n)
+            counts[n++] = (memory_count){o->work, o->space, o->bytes, 0};
+        counts[k].count += q->ops[i].count;
+    }
+    return n;
+}
+
+/* "global load 60 × 4 bytes, shared store 6 × 16 bytes" */
+static void report_accesses(report *r, const inspection *x, const pti_epilogue *q)
+{
+    memory_count counts[32];
+    char text[1024] = "";
+    uint32_t n = count_memory(x, q, counts, 32);
+    for (uint32_t i = 0; i < n; i++) {
+        append_text(text, sizeof text, "%s%s %s %u", i ? ", " : "", ptx_space_name(counts[i].space), pti_work_name(counts[i].work), counts[i].count);
+        if (counts[i].bytes)
+            append_text(text, sizeof text, " × %u bytes", counts[i].bytes);
+    }
+    if (n)
+        report_item(r, "memory: %s", text);
+}
+
 static void report_evidence(report *r, const inspection *x, uint32_t e)
 {
     const pti_epilogue *q = &x->epilogues.list[e];
     for (uint32_t i = 0; i < q->nguesses; i++)
         report_item(r, "%s: %s", q->guesses[i].name, q->guesses[i].evidence);
     report_histogram(r, x, q, 12);
+    report_accesses(r, x, q);
     report_ranges(r, x, q);
 }
 

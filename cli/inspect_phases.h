@@ -32,6 +32,10 @@ const char *short_source_text(const inspection *x, const pti_sources *s, char *b
 /* Only where an operand is loaded from, for tables: "param_0+40 + 16*laneid: 50112…50636". */
 const char *range_of_source(const inspection *x, uint32_t p, int role, char *buffer, size_t size);
 
+/* Loads, stores and atomics of an epilogue by space and bytes of one thread (0: not known); at most `room` kinds. */
+typedef struct memory_count { pti_work work; ptx_space space; uint32_t bytes, count; } memory_count;
+uint32_t count_memory(const inspection *x, const pti_epilogue *q, memory_count *counts, uint32_t room);
+
 /* "RMS norm; requantise → P14's A" */
 const char *epilogue_name(const inspection *x, uint32_t e, char *buffer, size_t size);
 const char *phase_opcode(const inspection *x, uint32_t p);

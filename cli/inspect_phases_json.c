@@ -147,6 +147,17 @@ json_t *json_of_phase(const inspection *x, uint32_t p)
     return j;
 }
 
+static json_t *json_of_accesses(const inspection *x, const pti_epilogue *q)
+{
+    memory_count counts[64];
+    json_t *list = json_array();
+    uint32_t n = count_memory(x, q, counts, 64);
+    for (uint32_t i = 0; i < n; i++)
+        json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:I}", "work", pti_work_name(counts[i].work), "space", ptx_space_name(counts[i].space),
+                                              "bytes", (json_int_t)counts[i].bytes, "count", (json_int_t)counts[i].count));
+    return list;
+}
+
 json_t *json_of_epilogue(const inspection *x, uint32_t e)
 {
     const pti_epilogue *q = &x->epilogues.list[e];
@@ -163,6 +174,7 @@ json_t *json_of_epilogue(const inspection *x, uint32_t e)
         if (q->work[i])
             json_object_set_new(work, pti_work_name((pti_work)i), json_integer(q->work[i]));
     json_object_set_new(j, "work", work);
+    json_object_set_new(j, "memory", json_of_accesses(x, q));
     for (uint32_t i = 0; i < q->nguesses; i++)
         json_array_append_new(guesses, json_pack("{s:o, s:o}", "name", json_text(q->guesses[i].name), "evidence", json_text(q->guesses[i].evidence)));
     json_object_set_new(j, "guesses", guesses);

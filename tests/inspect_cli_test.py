@@ -177,6 +177,9 @@ class InspectTest(unittest.TestCase):
                     self.assertEqual(e["work"].get(work, 0), n)
                 for text in want.get("evidence", []):
                     self.assertIn(text, " ".join(g["evidence"] for g in e["guesses"]))
+        memory = {(m["work"], m["space"], m["bytes"]): m["count"] for m in epilogues[1]["memory"] if m["space"] != "param"}
+        self.assertEqual(memory, {("load", "global", 4): 36, ("load", "global", 16): 2, ("load", "shared", 4): 24, ("load", "shared", 16): 18,
+                                  ("store", "shared", 4): 36, ("store", "shared", 16): 6})
         for group in self.figures["shapes"]:
             like = {n for n, e in enumerate(epilogues) if e["shape"] == epilogues[group["epilogues"][0]]["shape"]}
             self.assertEqual(like, set(group["epilogues"]))
