@@ -107,27 +107,50 @@ static void report_phase_row(report *r, const inspection *x, uint32_t p)
                                    accumulator_text(x, p, before, sizeof before)});
 }
 
+/* "P2, P4, P6" of a group, the first twelve and the last. */
+static const char *group_text(const inspection *x, const pti_group *q, char buffer[200])
+{
+    uint32_t shown = 0;
+    buffer[0] = '\0';
+    for (uint32_t p = q->first; p != PTI_NONE && shown < 12; p = x->phases.list[p].next, shown++)
+        append_text(buffer, 200, "%sP%u", *buffer ? ", " : "", p + 1);
+    if (q->count > 12)
+        append_text(buffer, 200, ", … P%u", q->last + 1);
+    return buffer;
+}
+
+static const char *join_text(const pti_join *j, char buffer[200])
+{
+    buffer[0] = '\0';
+    for (uint32_t i = 0; i < j->nphases && i < 12; i++)
+        append_text(buffer, 200, "%sP%u", i ? ", " : "", j->phases[i] + 1);
+    if (j->nphases > 12)
+        append_text(buffer, 200, ", … P%u", j->phases[j->nphases - 1] + 1);
+    return buffer;
+}
+
 static void report_groups(report *r, const inspection *x)
 {
-    bool any = false;
+    bool any = x->phases.njoins > 0;
+    char list[200], m[24], n[24], k[24];
     for (uint32_t g = 0; g < x->phases.ngroups; g++)
         any = any || x->phases.groups[g].count > 1 || x->phases.groups[g].loops;
     if (!any)
         return;
     report_heading(r, 3, "Products over several phases");
-    report_paragraph(r, "Phases that go on with the accumulators of another are one product, its K spread over them. Round a loop K is that of one turn.");
-    report_table(r, "<>>><", (const char *[]){"phases", "M", "N", "K", "loops"}, 5);
+    report_paragraph(r, "Phases that go on with the accumulators of another are one product, its K spread over them; so are phases of one block that "
+                        "share fragments of A or B. Round a loop K is that of one turn.");
+    report_table(r, "<>>><<", (const char *[]){"phases", "M", "N", "K", "loops", "joined by"}, 6);
     for (uint32_t g = 0; g < x->phases.ngroups; g++) {
         const pti_group *q = &x->phases.groups[g];
-        char list[160] = "", m[24], n[24], k[24];
-        uint32_t shown = 0;
-        if (q->count < 2 && !q->loops)
-            continue;
-        for (uint32_t p = q->first; p != PTI_NONE && shown < 12; p = x->phases.list[p].next, shown++)
-            append_text(list, sizeof list, "%sP%u", *list ? ", " : "", p + 1);
-        if (q->count > 12)
-            append_text(list, sizeof list, ", … P%u", q->last + 1);
-        report_row(r, (const char *[]){list, size_text(q->M, m), size_text(q->N, n), size_text(q->K, k), q->loops ? "yes" : "no"});
+        if (q->count > 1 || q->loops)
+            report_row(r, (const char *[]){group_text(x, q, list), size_text(q->M, m), size_text(q->N, n), size_text(q->K, k), q->loops ? "yes" : "no",
+                                           q->count > 1 ? "accumulators" : ""});
+    }
+    for (uint32_t i = 0; i < x->phases.njoins; i++) {
+        const pti_join *j = &x->phases.joins[i];
+        report_row(r, (const char *[]){join_text(j, list), size_text(j->M, m), size_text(j->N, n), size_text(j->K, k), j->loops ? "yes" : "no",
+                                       j->full ? "fragments" : "fragments; not every place is filled"});
     }
     report_table_end(r);
 }

@@ -43,7 +43,7 @@ const char *phase_opcode(const inspection *x, uint32_t p);
 void report_phases(report *r, const inspection *x);                 /* the phase table and the products over several phases */
 void report_epilogues(report *r, const inspection *x);              /* the table, and what speaks for each name */
 void report_phase(report *r, const inspection *x, uint32_t p);      /* one phase and its epilogue in full */
-json_t *json_of_phases(const inspection *x);                        /* {"phases", "groups", "epilogues"} */
+json_t *json_of_phases(const inspection *x);                        /* {"phases", "groups", "joins", "epilogues"} */
 json_t *json_of_phase(const inspection *x, uint32_t p);
 json_t *json_of_epilogue(const inspection *x, uint32_t e);
 

@@ -195,17 +195,29 @@ static json_t *json_of_group(const inspection *x, uint32_t g)
     return j;
 }
 
+static json_t *json_of_join(const pti_join *q)
+{
+    json_t *phases = json_array();
+    for (uint32_t i = 0; i < q->nphases; i++)
+        json_array_append_new(phases, json_integer(q->phases[i] + 1));
+    return json_pack("{s:o, s:I, s:I, s:I, s:I, s:b, s:b}", "phases", phases, "mma", (json_int_t)q->nmma, "M", (json_int_t)q->M, "N", (json_int_t)q->N,
+                     "K", (json_int_t)q->K, "full", q->full, "loops", q->loops);
+}
+
 json_t *json_of_phases(const inspection *x)
 {
-    json_t *j = json_object(), *phases = json_array(), *groups = json_array(), *epilogues = json_array();
+    json_t *j = json_object(), *phases = json_array(), *groups = json_array(), *joins = json_array(), *epilogues = json_array();
     for (uint32_t p = 0; p < x->phases.count; p++)
         json_array_append_new(phases, json_of_phase(x, p));
     for (uint32_t g = 0; g < x->phases.ngroups; g++)
         json_array_append_new(groups, json_of_group(x, g));
+    for (uint32_t i = 0; i < x->phases.njoins; i++)
+        json_array_append_new(joins, json_of_join(&x->phases.joins[i]));
     for (uint32_t e = 0; e < x->epilogues.count; e++)
         json_array_append_new(epilogues, json_of_epilogue(x, e));
     json_object_set_new(j, "phases", phases);
     json_object_set_new(j, "groups", groups);
+    json_object_set_new(j, "joins", joins);
     json_object_set_new(j, "epilogues", epilogues);
     return j;
 }

@@ -130,6 +130,8 @@ class InspectTest(unittest.TestCase):
         got = [[["P%d" % p for p in g["phases"]], g["M"], g["N"], g["K"]] for g in self.dec2["groups"] if len(g["phases"]) > 1]
         self.assertEqual(got, self.figures["products"])
         self.assertFalse(any(g["loops"] for g in self.dec2["groups"]))
+        got = [[["P%d" % p for p in g["phases"]], g["M"], g["N"], g["K"], g["full"]] for g in self.dec2["joins"]]
+        self.assertEqual(got, self.figures["joins"])
 
     def test_sources_of_dec2(self):
         for phase, roles in self.figures["sources"].items():

@@ -224,6 +224,33 @@ TEST(Phases, GroupsAndLoops)
     EXPECT_EQ(z.phase(0).loop_from, (uint32_t)PTI_NONE);
 }
 
+TEST(Phases, ProductsThatAreSpreadOverABlock)
+{
+    std::string spread = product(2, 3, 2, "kmn");
+    for (size_t at = spread.find(";\n"), n = 0; at != std::string::npos; at = spread.find(";\n", at + 20), n++)
+        if (n % 2)                     /* something stands behind every second mma */
+            spread.insert(at + 2, "mov.b32 %r1, 1;\n");
+    Analysis x(spread);
+    EXPECT_EQ(x.phases.count, 6u);
+    ASSERT_EQ(x.phases.njoins, 1u);
+    const pti_join &j = x.phases.joins[0];
+    EXPECT_EQ(j.nphases, 6u);
+    EXPECT_EQ(j.nmma, 12u);
+    EXPECT_EQ(std::to_string(j.M) + "x" + std::to_string(j.N) + "x" + std::to_string(j.K), "32x24x32");
+    EXPECT_TRUE(j.full);
+    EXPECT_FALSE(j.loops);
+    /* what a group says is not said again; other blocks are not joined */
+    Analysis chain(mma(0, 0, 0, "c0") + "mov.b32 %r1, 1;\n" + mma(0, 1, 1, "d0"));
+    EXPECT_EQ(chain.phases.njoins, 0u);
+    Analysis apart(mma(0, 0, 0, "c0") + "mov.b32 %r1, 1;\n" + mma(1, 1, 1, "c0"));
+    EXPECT_EQ(apart.phases.njoins, 0u);
+    Analysis blocks(mma(0, 0, 0, "c0") + "L:\n" + mma(1, 0, 1, "c0") + "@%p1 bra L;\n");
+    EXPECT_EQ(blocks.phases.njoins, 0u);
+    Analysis corner(mma(0, 0, 0, "c0") + mma(1, 0, 1, "c0") + "mov.b32 %r1, 1;\n" + mma(2, 1, 0, "c0"));
+    ASSERT_EQ(corner.phases.njoins, 1u);
+    EXPECT_FALSE(corner.phases.joins[0].full);
+}
+
 TEST(Phases, RunsEndAtLabelsAndBlocksCount)
 {
     Analysis x("{ " + mma(0, 0, 0, "c0") + "}\n" + mma(1, 1, 1, "c0") + "L:\n" + mma(2, 2, 2, "c0") + "{ " + mma(3, 3, 3, "c0") + " mov.b32 %r1, 2; }\n");

@@ -16,6 +16,9 @@ typedef struct finder {
     uint32_t *local, *stamp;       /* number of a fragment within the phase that is being looked at */
     pti_mma *mma;                  /* of all phases */
     pti_product *products;
+    pti_mma *joint;                /* of the phases of one block */
+    pti_product *joint_products;
+    uint32_t *next;
     uint32_t *parent[4], *number[4], *scratch;   /* union-find: rows, columns and products over tiles; slices over mma */
 } finder;
 
@@ -249,6 +252,20 @@ static void sum_up(const finder *f, pti_phase *phase)
     }
 }
 
+/* The mma of a phase are in its list, the first of them is number `base` of the function; `id` is this measurement's own. */
+static void measure(finder *f, pti_phase *phase, uint32_t id, uint32_t base)
+{
+    find_tiles(f, phase, id, base);
+    for (int i = 0; i < 4; i++)
+        for (uint32_t j = 0; j < phase->nmma; j++)
+            f->parent[i][j] = j;
+    unite_by(f, phase, f->scratch, phase->na, true);
+    unite_by(f, phase, f->scratch, phase->nb, false);
+    number_classes(f, phase);
+    measure_products(phase, f->scratch);
+    sum_up(f, phase);
+}
+
 static void measure_phase(finder *f, uint32_t p, uint32_t base)
 {
     pti_phase *phase = &f->out->list[p];
@@ -262,15 +279,7 @@ static void measure_phase(finder *f, uint32_t p, uint32_t base)
             phase->mma[n].insn = insn;
             shape_of(&f->s->function->insns[insn], &phase->mma[n++]);
         }
-    find_tiles(f, phase, p, base);
-    for (int i = 0; i < 4; i++)
-        for (uint32_t j = 0; j < phase->nmma; j++)
-            f->parent[i][j] = j;
-    unite_by(f, phase, f->scratch, phase->na, true);
-    unite_by(f, phase, f->scratch, phase->nb, false);
-    number_classes(f, phase);
-    measure_products(phase, f->scratch);
-    sum_up(f, phase);
+    measure(f, phase, p, base);
 }
 
 /* ------------------------------------------------------------ phases that go on from others */
@@ -363,6 +372,73 @@ static void find_groups(pti_phases *out)
     }
 }
 
+/* ------------------------------------------------------------ products of a whole block */
+
+/* Is it what one group makes, and nothing else? */
+static bool is_group(const pti_phases *out, const pti_join *j)
+{
+    const pti_group *g = &out->groups[out->list[j->phases[0]].group];
+    bool same = g->count == j->nphases && g->M == j->M && g->N == j->N && g->K == j->K;
+    for (uint32_t i = 0; same && i < j->nphases; i++)
+        same = out->list[j->phases[i]].group == out->list[j->phases[0]].group;
+    return same;
+}
+
+/* Products of the list `all`, which stands for the phases of a block, that several phases take part in. */
+static bool keep_joins(finder *f, const pti_phase *all)
+{
+    pti_phases *out = f->out;
+    for (uint32_t q = 0; q < all->nproducts; q++) {
+        const pti_product *product = &all->products[q];
+        pti_join *j = &out->joins[out->njoins];
+        uint32_t last = PTI_NONE, left = product->count, i = product->first;
+        *j = (pti_join){.nmma = product->count, .M = product->M, .N = product->N, .K = product->K, .full = product->full};
+        if (!(j->phases = ptx_arena_alloc(&out->arena, product->count * sizeof *j->phases, sizeof *j->phases)))
+            return false;
+        for (; left; i = f->next[i], left--) {
+            uint32_t phase = out->of_insn[all->mma[i].insn];
+            if (phase == last)
+                continue;
+            j->phases[j->nphases++] = last = phase;
+            j->loops = j->loops || out->groups[out->list[phase].group].loops;
+        }
+        out->njoins += j->nphases > 1 && !is_group(out, j);
+    }
+    return true;
+}
+
+/* f->next: the next mma of the same product. */
+static void link_products(finder *f, const pti_phase *all)
+{
+    for (uint32_t i = 0; i < all->nproducts; i++)
+        f->scratch[i] = PTI_NONE;
+    for (uint32_t i = all->nmma; i-- > 0;) {
+        f->next[i] = f->scratch[all->mma[i].product];
+        f->scratch[all->mma[i].product] = i;
+    }
+}
+
+static bool find_joins(finder *f)
+{
+    pti_phases *out = f->out;
+    for (uint32_t p = 0, base = 0, end; p < out->count; p = end) {
+        pti_phase all = {.mma = f->joint, .products = f->joint_products};
+        uint32_t block = f->flow->block_of[out->list[p].mma[0].insn];
+        for (end = p; end < out->count && f->flow->block_of[out->list[end].mma[0].insn] == block; end++)
+            all.nmma += out->list[end].nmma;
+        if (end - p > 1) {
+            memcpy(all.mma, f->mma + base, all.nmma * sizeof *all.mma);
+            memset(all.products, 0, all.nmma * sizeof *all.products);
+            measure(f, &all, out->count + p, base);
+            link_products(f, &all);
+            if (!keep_joins(f, &all))
+                return false;
+        }
+        base += all.nmma;
+    }
+    return true;
+}
+
 /* ------------------------------------------------------------ the function */
 
 static bool find_runs(finder *f)
@@ -410,6 +486,10 @@ static bool take_tables(finder *f)
     ok = (f->mma = pti_take(arena, f->nmma, sizeof *f->mma)) && ok;
     ok = (f->products = pti_take(arena, f->nmma, sizeof *f->products)) && ok;
     ok = (f->scratch = pti_take(arena, f->nmma, sizeof *f->scratch)) && ok;
+    ok = (f->joint = pti_take(arena, f->nmma, sizeof *f->joint)) && ok;
+    ok = (f->joint_products = pti_take(arena, f->nmma, sizeof *f->joint_products)) && ok;
+    ok = (f->next = pti_take(arena, f->nmma, sizeof *f->next)) && ok;
+    ok = (f->out->joins = pti_take(arena, f->nmma, sizeof *f->out->joins)) && ok;
     if (ok)
         memset(f->out->of_insn, 0xff, f->s->function->ninsns * sizeof *f->out->of_insn);
     return ok;
@@ -430,7 +510,7 @@ bool pti_find_phases(const pti_statements *s, const pti_flow *flow, pti_phases *
     for (uint32_t p = 0; p < out->count; p++)
         find_predecessors(&f, p);
     find_groups(out);
-    return true;
+    return find_joins(&f);
 }
 
 void pti_free_phases(pti_phases *p)

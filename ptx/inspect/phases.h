@@ -56,11 +56,22 @@ typedef struct pti_group {
     bool loops;
 } pti_group;
 
+/* A product that several phases of one basic block make together because they share fragments, not only accumulators: what a compiler
+ * has spread over a loop's body. Those that are a group and no more are left out. */
+typedef struct pti_join {
+    uint32_t nphases;
+    uint32_t *phases;
+    uint32_t nmma, M, N, K;
+    bool full, loops;
+} pti_join;
+
 typedef struct pti_phases {
     uint32_t count;
     pti_phase *list;
     uint32_t ngroups;
     pti_group *groups;
+    uint32_t njoins;
+    pti_join *joins;
     uint32_t *of_insn;             /* phase (from 0) of each instruction that is an mma of one, else PTI_NONE */
     ptx_arena arena;
 } pti_phases;
