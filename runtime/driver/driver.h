@@ -36,7 +36,7 @@ typedef enum dr_kind {
 
 typedef struct dr_object {
     _Atomic uint32_t kind;         /* DR_DEAD: the handle is stale */
-    struct dr_object *next_dead;
+    struct dr_object *next_dead, *next_all;
 } dr_object;
 
 /* Zeroed but for the head; NULL without memory. */

@@ -8,20 +8,24 @@ pthread_mutex_t dr_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static pthread_mutex_t dead_lock = PTHREAD_MUTEX_INITIALIZER;
 static dr_object *dead[DR_KINDS];
+static dr_object *all;                 /* a program may keep handles where nobody finds them: they are kept here as well */
 
 void *dr_object_new(dr_kind kind, size_t bytes)
 {
     pthread_mutex_lock(&dead_lock);
     dr_object *object = dead[kind];
-    if (object)
+    bool used = object != NULL;
+    if (used)
         dead[kind] = object->next_dead;
+    else if ((object = calloc(1, bytes)) != NULL) {
+        object->next_all = all;
+        all = object;
+    }
     pthread_mutex_unlock(&dead_lock);
     if (!object)
-        object = calloc(1, bytes);
-    else if (kind != DR_STREAM && bytes > sizeof *object)      /* a stream's tickets go on: see dr_stream_new */
-        memset(object + 1, 0, bytes - sizeof *object);
-    if (!object)
         return NULL;
+    if (used && kind != DR_STREAM)     /* a stream's tickets go on: see dr_stream_new */
+        memset(object + 1, 0, bytes - sizeof *object);
     object->next_dead = NULL;
     atomic_store_explicit(&object->kind, kind, memory_order_release);
     return object;
