@@ -2,6 +2,7 @@
 //
 // Every image lies in a buffer of exactly its size, so that AddressSanitizer sees one byte read beyond it. The only length that a program
 // vouches for is the one in a fat binary's own header; it is set to what is there unless a call passes a size of its own.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -90,8 +91,8 @@ class Images : public ::testing::Test {
     /* The same by the linker, which is told the size. */
     static CUresult link(const Bytes &image, size_t claimed)
     {
-        std::unique_ptr<uint8_t[]> exact(new uint8_t[image.size() + 1]);
-        memcpy(exact.get(), image.data(), image.size());
+        std::unique_ptr<uint8_t[]> exact(new uint8_t[image.size() ? image.size() : 1]);
+        std::copy(image.begin(), image.end(), exact.get());
         CUlinkState state;
         void *made;
         size_t bytes;
