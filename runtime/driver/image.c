@@ -176,7 +176,8 @@ static cu_result text_of_fatbin(const unsigned char *image, size_t bytes, int ca
     if (bytes && bytes < FATBIN_HEADER)
         return DR_ERROR(INVALID_IMAGE);
     uint64_t header = read_le(image + 6, 2), size = read_le(image + 8, 8);
-    if (header < FATBIN_HEADER || size > most_text || (bytes && (header > bytes || size > bytes - header)))
+    /* The header's length has been 16 always; another one would move all that follows beyond what the size vouches for. */
+    if (header != FATBIN_HEADER || size > most_text || (bytes && (header > bytes || size > bytes - header)))
         return dr_fail(DR_ERROR(INVALID_IMAGE), "a fat binary whose header does not agree with its size");
     member m, best = {0};
     size_t step, left = (size_t)size;
