@@ -6,6 +6,18 @@ target_include_directories(driver_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_compile_options(driver_test PRIVATE -O1)
 gtest_discover_tests(driver_test DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
 
+# Stepping aside for a real driver, played by the library that tests/cuda.cmake makes; traced and not.
+add_executable(driver_forward ${CMAKE_CURRENT_SOURCE_DIR}/driver/driver_forward.c)
+target_link_libraries(driver_forward PRIVATE ptxb_flags ptxb_driver)
+add_dependencies(driver_forward ptxb_driver_files cuda_abi)
+foreach(trace 0 1)
+  add_test(NAME driver.forwards_to_a_real_driver_${trace} COMMAND driver_forward)
+  set_tests_properties(driver.forwards_to_a_real_driver_${trace} PROPERTIES
+    ENVIRONMENT "PTXBRIDGE_DEVICE=auto;PTXBRIDGE_TRACE=${trace};PTXBRIDGE_CUDA_LIBRARY=$<TARGET_FILE:cuda_abi>")
+endforeach()
+set_tests_properties(driver.forwards_to_a_real_driver_1 PROPERTIES
+  PASS_REGULAR_EXPRESSION "cuInit.flags=0. = 0.*cuMemAlloc_v2.*bytes=16. = 0.*cuStreamCreate.* = 801 CUDA_ERROR_NOT_SUPPORTED.*forwarded")
+
 if(PTXBRIDGE_CUDA_INCLUDE AND EXISTS ${PTXBRIDGE_CUDA_INCLUDE}/cuda.h)
   add_executable(driver_abi_check ${CMAKE_CURRENT_SOURCE_DIR}/driver_abi_check.cc)
   add_dependencies(driver_abi_check ptxb_driver_files)

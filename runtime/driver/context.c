@@ -112,6 +112,7 @@ static void end(dr_context *c)
         dr_module_free(c->modules);
     while (c->streams)
         dr_stream_release(c->streams);
+    dr_textures_leave(c);
     dr_memory_leave(c);
     pthread_mutex_destroy(&c->print_lock);
     free(c->printed);

@@ -357,3 +357,32 @@ cu_result impl_cuMemcpyAtoHAsync_v2(void *to, cu_array from, size_t from_offset,
 {
     return with_array(NULL, 0, NUMBER(to), HOST, from, from_offset, 0, ARRAY, bytes, stream, false);
 }
+
+/* ------------------------------------------------------------ many at once */
+
+/* Attributes say when sources are read and where memory is; what is done here is allowed under each of them. */
+static cu_result batch(const cu_address *to, const cu_address *from, const size_t *bytes, size_t count, size_t *failed, cu_stream stream)
+{
+    cu_result result = CUABI_SUCCESS;
+    DR_NEED(to && from && bytes && count);
+    for (size_t i = 0; i < count && !result; i++) {
+        result = linear(to[i], UNIFIED, from[i], UNIFIED, bytes[i], stream, false);
+        if (result && failed)
+            *failed = i;
+    }
+    return result;
+}
+
+cu_result impl_cuMemcpyBatchAsync(cu_address *dsts, cu_address *srcs, size_t *sizes, size_t count, void *attrs, size_t *attrs_idxs,
+                                  size_t num_attrs, size_t *fail_idx, cu_stream stream)
+{
+    DR_NEED(attrs && attrs_idxs && num_attrs);
+    return batch(dsts, srcs, sizes, count, fail_idx, stream);
+}
+
+cu_result impl_cuMemcpyBatchAsync_v2(cu_address *dsts, cu_address *srcs, size_t *sizes, size_t count, void *attrs, size_t *attrs_idxs,
+                                     size_t num_attrs, cu_stream stream)
+{
+    DR_NEED(attrs && attrs_idxs && num_attrs);
+    return batch(dsts, srcs, sizes, count, NULL, stream);
+}

@@ -167,6 +167,7 @@ cu_result dr_memory_new(dr_context *context, uint64_t bytes, dr_memory_kind kind
 /* False when no range begins there. `hidden` ones only when asked for. */
 cu_result dr_memory_free(uint64_t address, bool hidden);
 void dr_memory_leave(dr_context *context);
+void dr_textures_leave(dr_context *context);
 /* Module variables are found too while their module is loaded. */
 /* Lets a device see memory of the process, or no longer. */
 bool dr_host_map(dr_device *device, uint64_t address, uint64_t bytes, bool map);

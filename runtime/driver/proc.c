@@ -2,6 +2,20 @@
 #include <string.h>
 #include "runtime/driver/driver.h"
 
+/* Of a real driver's functions those that we do not know, or that it has and we would look up otherwise, come from itself. */
+static cu_result ask_driver(const char *symbol, void **out, int cuda_version, uint64_t flags, int32_t *symbol_status)
+{
+    for (int i = 0; i < DR_API_ROWS; i++)
+        if (strcmp(dr_api[i].symbol, "cuGetProcAddress_v2") == 0 && dr_real[i][0])
+            return ((cu_get_proc_v2)(uintptr_t)dr_real[i][0])(symbol, out, cuda_version, flags, symbol_status);
+    return DR_ERROR(NOT_FOUND);
+}
+
+static bool driver_has(const dr_api_row *row)
+{
+    return !(dr_mode & DR_MODE_FORWARD) || dr_real[row - dr_api][0];
+}
+
 cu_result impl_cuGetProcAddress_v2(const char *symbol, void **out, int cuda_version, uint64_t flags, int32_t *symbol_status)
 {
     DR_NEED(symbol && out && (flags & ~3u) == 0 && flags != 3);
@@ -13,9 +27,11 @@ cu_result impl_cuGetProcAddress_v2(const char *symbol, void **out, int cuda_vers
         if (strcmp(row->base, symbol) != 0)
             continue;
         known = true;
-        if (row->version <= cuda_version && (!best || row->version > best->version))
+        if (row->version <= cuda_version && driver_has(row) && (!best || row->version > best->version))
             best = row;
     }
+    if (!best && (dr_mode & DR_MODE_FORWARD))
+        return ask_driver(symbol, out, cuda_version, flags, symbol_status);
     if (symbol_status)
         *symbol_status = best    ? CUABI_CU_GET_PROC_ADDRESS_SUCCESS
                          : known ? CUABI_CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT

@@ -244,6 +244,25 @@ static cu_result make(dr_context *c, const pxl_texture *t, const cu_resource *re
     return CUABI_SUCCESS;
 }
 
+void dr_textures_leave(dr_context *c)
+{
+    for (;;) {
+        dr_texture *found = NULL;
+        pthread_mutex_lock(&texture_lock);
+        for (dr_texture **p = &textures; *p; p = &(*p)->next)
+            if ((*p)->context == c) {
+                found = *p;
+                *p = found->next;
+                break;
+            }
+        pthread_mutex_unlock(&texture_lock);
+        if (!found)
+            return;
+        dr_handle_free(found->device, found->handle);
+        dr_object_free(found, DR_TEXTURE);
+    }
+}
+
 static cu_result destroy(cu_object handle, bool surface)
 {
     dr_texture *found = NULL;

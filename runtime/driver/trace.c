@@ -18,13 +18,27 @@ static void add(dr_call *call, const char *format, ...)
         call->length += (uint32_t)((size_t)n < room ? (size_t)n : room - 1);
 }
 
+/* For what the real driver lacks: our own implementation knows nothing of its objects. */
+static cu_result not_forwarded(void)
+{
+    return DR_ERROR(NOT_SUPPORTED);
+}
+
+/* Under a trace, pointers that a program looks up have to lead here as well: proc.c asks the real driver where it must. */
+static bool is_own(int row)
+{
+    return (dr_mode & DR_MODE_TRACE) && strcmp(dr_api[row].base, "cuGetProcAddress") == 0;
+}
+
 void *dr_call_begin(dr_call *call, int row, bool suffixed)
 {
     dr_decide();
     *call = (dr_call){.traced = (dr_mode & DR_MODE_TRACE) != 0, .row = row};
     if (call->traced)
         add(call, "ptxbridge: %s%s(", dr_api[row].symbol, suffixed ? dr_api[row].suffix : "");
-    return dr_mode & DR_MODE_FORWARD ? dr_real[row][suffixed] : NULL;
+    if (!(dr_mode & DR_MODE_FORWARD) || is_own(row))
+        return NULL;
+    return dr_real[row][suffixed] ? dr_real[row][suffixed] : (void *)(uintptr_t)not_forwarded;
 }
 
 /* Comes first, because what a call gives back is read only when it ended well. */
@@ -111,5 +125,5 @@ cu_result dr_absent(int row)
     dr_decide();
     if (dr_mode & DR_MODE_TRACE)
         fprintf(stderr, "ptxbridge: %s(…) = 801 CUDA_ERROR_NOT_SUPPORTED\n", dr_api[row].symbol);
-    return dr_ready() ? dr_ready() : dr_fail(DR_ERROR(NOT_SUPPORTED), "%s is not served", dr_api[row].symbol);
+    return dr_ready() && !(dr_mode & DR_MODE_FORWARD) ? dr_ready() : dr_fail(DR_ERROR(NOT_SUPPORTED), "%s is not served", dr_api[row].symbol);
 }
