@@ -264,8 +264,8 @@ void dr_jit_write(dr_jit *jit, bool error, const char *text);
 cu_result dr_image_parse(const void *image, size_t bytes, int capability, dr_jit *jit, ptx_module **out);
 /* The PTX text of one fat binary or text; *text is malloc'ed and NUL-terminated. */
 cu_result dr_image_text(const void *image, size_t bytes, int capability, char **text, size_t *length);
-/* Several texts become one: see link.c. */
-cu_result dr_link_texts(char *const *texts, const size_t *lengths, size_t count, dr_jit *jit, char **out, size_t *length);
+/* Several texts become one: see link.c. `whole`: what is declared .extern must be defined. */
+cu_result dr_link_texts(char *const *texts, const size_t *lengths, size_t count, bool whole, dr_jit *jit, char **out, size_t *length);
 cu_result dr_module_new(dr_context *context, ptx_module *ptx, bool owns, dr_module **out);
 void dr_module_free(dr_module *module);
 

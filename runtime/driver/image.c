@@ -257,8 +257,8 @@ static cu_result text_of_units(const void *const *units, int capability, dr_jit 
     char **texts = calloc(count + 1, sizeof *texts);
     size_t *lengths = calloc(count + 1, sizeof *lengths);
     cu_result result = texts && lengths ? CUABI_SUCCESS : DR_ERROR(OUT_OF_MEMORY);
-    /* NVIDIA's device runtime is among the units of every such program, as machine code: what has no PTX is left out, and is missed at
-     * the linking if somebody calls it. */
+    /* NVIDIA's device runtime is among the units of every such program, as machine code: what has no PTX is left out, and a
+     * kernel that calls it is the only one that cannot be run. */
     size_t found = 0;
     for (size_t i = 0; i < count && !result; i++) {
         result = dr_image_text(units[i], 0, capability, &texts[found], &lengths[found]);
@@ -269,7 +269,7 @@ static cu_result text_of_units(const void *const *units, int capability, dr_jit 
     if (!result && !found)
         result = DR_ERROR(NO_BINARY_FOR_GPU);
     if (!result)
-        result = dr_link_texts(texts, lengths, found, jit, text, length);
+        result = dr_link_texts(texts, lengths, found, false, jit, text, length);
     for (size_t i = 0; texts && i < found; i++)
         free(texts[i]);
     free(texts);

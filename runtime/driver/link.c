@@ -222,7 +222,43 @@ static cu_result settle(linker *l, size_t from, size_t to, dr_jit *jit)
     return CUABI_SUCCESS;
 }
 
-static cu_result settle_all(linker *l, dr_jit *jit)
+/* What programs declare and devices provide: runtime/cpu/builtin.c, translator/lower_builtin.c. */
+static bool is_of_the_system(const item *i)
+{
+    static const char *const names[] = {"vprintf", "malloc", "free", "__assertfail", "__assert_fail"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (is(i->name, i->name_length, names[k]))
+            return true;
+    return false;
+}
+
+/* Dynamic shared memory is declared .extern, and defined by nobody. */
+static bool needs_definition(const item *i)
+{
+    return i->strength == DECLARED && !is_of_the_system(i) &&
+           !memmem(i->text, (size_t)(i->name - i->text), ".shared", sizeof ".shared" - 1);
+}
+
+/* Items of one name of which none defines it. */
+static cu_result find_missing(const linker *l, size_t from, size_t to, dr_jit *jit)
+{
+    const item *wanted = NULL;
+    for (size_t k = from; k < to; k++) {
+        const item *i = &l->items[l->sorted[k]];
+        if (i->strength != DECLARED)
+            return CUABI_SUCCESS;
+        if (needs_definition(i))
+            wanted = i;
+    }
+    if (!wanted)
+        return CUABI_SUCCESS;
+    char text[512];
+    snprintf(text, sizeof text, "'%.*s' is used, and defined in no unit", (int)(wanted->name_length < 300 ? wanted->name_length : 300), wanted->name);
+    dr_jit_write(jit, true, text);
+    return dr_fail(DR_ERROR(INVALID_PTX), "linking: %s", text);
+}
+
+static cu_result settle_all(linker *l, bool whole, dr_jit *jit)
 {
     l->sorted = calloc(l->count + 1, sizeof *l->sorted);
     if (!l->sorted)
@@ -235,6 +271,8 @@ static cu_result settle_all(linker *l, dr_jit *jit)
     for (size_t from = 0, to; from < l->nsorted && !result; from = to) {
         for (to = from + 1; to < l->nsorted && compare_names(&l->items[l->sorted[from]], &l->items[l->sorted[to]]) == 0; to++) {}
         result = settle(l, from, to, jit);
+        if (!result && whole)
+            result = find_missing(l, from, to, jit);
     }
     return result;
 }
@@ -332,7 +370,7 @@ static void put_head(linker *l)
     }
 }
 
-cu_result dr_link_texts(char *const *texts, const size_t *lengths, size_t count, dr_jit *jit, char **out, size_t *length)
+cu_result dr_link_texts(char *const *texts, const size_t *lengths, size_t count, bool whole, dr_jit *jit, char **out, size_t *length)
 {
     linker l = {0};
     cu_result result = CUABI_SUCCESS;
@@ -346,7 +384,7 @@ cu_result dr_link_texts(char *const *texts, const size_t *lengths, size_t count,
         }
     }
     if (!result)
-        result = settle_all(&l, jit);
+        result = settle_all(&l, whole, jit);
     if (!result) {
         put_head(&l);
         for (size_t i = 0; i < l.count; i++) {
@@ -479,7 +517,7 @@ cu_result impl_cuLinkComplete(cu_link state, void **cubin_out, size_t *size_out)
         return DR_ERROR(INVALID_HANDLE);
     if (!l->count || l->linked)
         return DR_ERROR(INVALID_VALUE);
-    cu_result result = dr_link_texts(l->texts, l->lengths, l->count, &l->jit, &l->linked, &length);
+    cu_result result = dr_link_texts(l->texts, l->lengths, l->count, true, &l->jit, &l->linked, &length);
     if (result)
         return result;
     /* It is text; cuModuleLoadData takes it like any image. */
