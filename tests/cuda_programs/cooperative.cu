@@ -43,7 +43,8 @@ int main()
     for (int t = 0; t < 8; t++)
         EXPECT(host[t] == t * 64 + 28 + t);
     if (!supported) {
-        std::printf("cooperative: ok, without grids\n");
+        std::fprintf(stderr, "this device does not hold grids\n");
+        std::printf("cooperative: ok\n");
         return 0;
     }
     cudaDeviceProp prop;
