@@ -41,7 +41,7 @@ int main(void)
     int (*read)(void *, uint64_t, size_t) = (int (*)(void *, uint64_t, size_t))(uintptr_t)need("cuMemcpyDtoH", 12000);
     int n = 0;
     void *context;
-    uint64_t memory;
+    uint64_t memory = 0;
     unsigned host[100];
     if (init(0) || count(&n) || n < 1 || retain(&context, 0) || set(context) || allocate(&memory, sizeof host))
         fail("a call");

@@ -130,7 +130,7 @@ static void check_layouts(const void *memory)
 
 int main(void)
 {
-    uint32_t *out, host[64], base = 1000, not_registered;
+    uint32_t *out, host[64], base = 1000, not_registered = 0;
     EXPECT(__cudaInitModule(handle) && calls && *calls == 5);
     CHECK(cudaMalloc((void **)&out, sizeof host));
     CHECK(cudaMemcpyToSymbol(&base_shadow, &base, sizeof base, 0, RT_cudaMemcpyHostToDevice));
