@@ -109,9 +109,8 @@ struct dr_context {
     dr_object head;
     dr_device *device;
     bool primary;
-    bool peers_all;
     uint32_t flags, api_version;
-    uint64_t id, peers;            /* peers: bit per device that was enabled */
+    uint64_t id;
     _Atomic int32_t sticky;        /* the error that ended this context, or 0 */
     _Atomic uint32_t captures;     /* of blocking streams: the legacy stream may not be used meanwhile */
     dr_stream *legacy;
@@ -365,7 +364,7 @@ struct dr_event {
     uint32_t flags;
     uint64_t serial;               /* of the last record */
     dr_point point;                /* where it was recorded; stream NULL: never */
-    _Atomic uint64_t time_ns, time_serial;
+    _Atomic uint64_t time_ns;
     uint64_t capture_id;           /* recorded in a stream that is captured: of that capture, or 0 */
     struct dr_node **nodes;        /* behind which it is in the capture's graph; owned */
     uint32_t nnodes;

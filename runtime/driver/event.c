@@ -44,10 +44,8 @@ cu_result impl_cuEventDestroy(cu_event event)
 void dr_event_happened(dr_event *e, uint64_t serial)
 {
     pthread_mutex_lock(&dr_lock);
-    if (e->serial == serial) {
+    if (e->serial == serial)
         e->time_ns = dr_now_ns();
-        e->time_serial = serial;
-    }
     pthread_mutex_unlock(&dr_lock);
 }
 

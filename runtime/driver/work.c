@@ -43,23 +43,25 @@ static cu_result launch(dr_context *c, const dr_launch *l)
     o.mma_model = d->mma_model;
     o.print = dr_print;
     o.print_user = c;
-    pxb_context *errors = dr_thread_errors();
-    pxb_device view;
-    dr_device_view(d, errors, &view);
     pxb_kernel *kernel = atomic_load_explicit(&f->kernel, memory_order_acquire);
     uint64_t started = 0;
     if (dr_spying) {
         dr_spy_before(l);
         started = dr_now_ns();
     }
+    /* Beside other launches with errors of one's own; or alone, with the device's. */
+    pxb_context *errors = d->concurrent ? dr_thread_errors() : d->pxb;
+    pxb_device view;
+    dr_device_view(d, errors, &view);
+    pxb_device *on = d->concurrent ? &view : d->device;
     if (!d->concurrent)
         pthread_mutex_lock(&d->lock);
-    pxb_status status = l->cooperative ? view.ops->launch_cooperative(&view, kernel->state, &o, l->params)
-                                       : view.ops->launch(&view, kernel->state, &o, l->params);
-    if (!d->concurrent)
-        pthread_mutex_unlock(&d->lock);
+    pxb_status status = l->cooperative ? on->ops->launch_cooperative(on, kernel->state, &o, l->params)
+                                       : on->ops->launch(on, kernel->state, &o, l->params);
     uint64_t ns = dr_spying ? dr_now_ns() - started : 0;
     cu_result result = status ? faulted(c, errors, status) : CUABI_SUCCESS;
+    if (!d->concurrent)
+        pthread_mutex_unlock(&d->lock);
     if (dr_spying)
         dr_spy_after(l, ns, result);
     return result;
