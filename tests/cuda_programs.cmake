@@ -1,18 +1,18 @@
 # Unmodified CUDA programs over libcuda.so.1 and libcudart.so.13, and what those libraries are made of against NVIDIA's headers.
 # Those in C use the driver API over PTX text and are built with any compiler; those in CUDA C++ need nvcc and are skipped without it.
 set(CUDA_PROGRAMS ${CMAKE_CURRENT_SOURCE_DIR}/cuda_programs)
-set(CUDA_PROGRAM_ENVIRONMENT)
+set(CUDA_PRELOAD)
 if(PTXBRIDGE_SANITIZE MATCHES "address")       # the libraries are instrumented, nvcc's programs are not
   execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so OUTPUT_VARIABLE libasan OUTPUT_STRIP_TRAILING_WHITESPACE)
-  set(CUDA_PROGRAM_ENVIRONMENT "LD_PRELOAD=${libasan}" "ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0")
+  set(CUDA_PRELOAD env LD_PRELOAD=${libasan} ASAN_OPTIONS=detect_leaks=0)
 endif()
 
-# cuda_program_test(NAME DEVICE): the test cuda_program.NAME or cuda_program_sim.NAME
-function(cuda_program_test name device executable)
+# cuda_program_test(NAME DEVICE PROGRAM…): the test cuda_program_cpu.NAME or cuda_program_sim.NAME
+function(cuda_program_test name device)
   string(REGEX REPLACE ":.*" "" kind ${device})
   set(test cuda_program_${kind}.${name})
-  add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} ${CUDA_PROGRAMS}/run.py $<TARGET_FILE:ptxbridge_cli> exec --device ${device} ${executable} -- ${name})
-  set_tests_properties(${test} PROPERTIES TIMEOUT 300 ENVIRONMENT "${CUDA_PROGRAM_ENVIRONMENT}")
+  add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} ${CUDA_PROGRAMS}/run.py $<TARGET_FILE:ptxbridge_cli> exec --device ${device} -- ${ARGN} -- ${name})
+  set_tests_properties(${test} PROPERTIES TIMEOUT 300)
 endfunction()
 
 # ---------------------------------------------------------------- driver API, any C compiler
@@ -77,7 +77,7 @@ if(PTXBRIDGE_NVCC)
       build_cuda_program(${name})
     endif()
     list(APPEND built ${programs_folder}/${name})
-    cuda_program_test(${name} cpu ${programs_folder}/${name})
+    cuda_program_test(${name} cpu ${CUDA_PRELOAD} ${programs_folder}/${name})
     if(PTXBRIDGE_LLVM AND NOT PTXBRIDGE_SANITIZE AND name IN_LIST CUDA_SIM_PROGRAMS)
       cuda_program_test(${name} sim:gfx1100 ${programs_folder}/${name})
     endif()
@@ -91,10 +91,9 @@ if(PTXBRIDGE_NVCC)
   add_test(NAME cuda_exec.static_runtime COMMAND ptxbridge_cli exec ${static_program})
   set_tests_properties(cuda_exec.static_runtime PROPERTIES PASS_REGULAR_EXPRESSION "nvcc -cudart shared")
   # Nothing but the library path.
-  add_test(NAME cuda_exec.library_path COMMAND ${Python3_EXECUTABLE} ${CUDA_PROGRAMS}/run.py
+  add_test(NAME cuda_exec.library_path COMMAND ${Python3_EXECUTABLE} ${CUDA_PROGRAMS}/run.py ${CUDA_PRELOAD}
            ${programs_folder}/vector_add -- vector_add)
-  set_tests_properties(cuda_exec.library_path PROPERTIES ENVIRONMENT
-                       "LD_LIBRARY_PATH=${PTXBRIDGE_CUDA_LIBRARIES};PTXBRIDGE_DEVICE=cpu;${CUDA_PROGRAM_ENVIRONMENT}")
+  set_tests_properties(cuda_exec.library_path PROPERTIES ENVIRONMENT "LD_LIBRARY_PATH=${PTXBRIDGE_CUDA_LIBRARIES};PTXBRIDGE_DEVICE=cpu")
   if(NOT PTXBRIDGE_MEANINGS_FROM)
     add_custom_target(cuda_programs ALL DEPENDS ${built} ${static_program})
   endif()
@@ -108,7 +107,7 @@ endif()
 # ---------------------------------------------------------------- exec
 add_test(NAME cuda_exec.options COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda_exec_test.py $<TARGET_FILE:ptxbridge_cli>
          $<TARGET_FILE:driver_saxpy>)
-set_tests_properties(cuda_exec.options PROPERTIES TIMEOUT 300 ENVIRONMENT "${CUDA_PROGRAM_ENVIRONMENT}")
+set_tests_properties(cuda_exec.options PROPERTIES TIMEOUT 300)
 
 # ---------------------------------------------------------------- images
 target_link_libraries(driver_image_test PRIVATE ptxb_driver)
