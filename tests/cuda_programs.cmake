@@ -40,7 +40,7 @@ endforeach()
 
 # ---------------------------------------------------------------- CUDA C++, nvcc
 set(CUDA_CPU_PROGRAMS asserts cooperative cub_scan device_malloc device_printf errors graphs launch_attributes managed matrix_multiply
-    occupancy pools reduction separate streams symbols tensor_cores textures threads thrust_sort vector_add)
+    occupancy peers pools reduction separate streams symbols tensor_cores textures threads thrust_sort vector_add)
 set(CUDA_SIM_PROGRAMS cooperative device_malloc device_printf errors launch_attributes managed matrix_multiply occupancy reduction separate
     streams symbols tensor_cores threads vector_add)
 set(CUDA_SANITIZED_PROGRAMS errors graphs pools separate streams textures threads vector_add)
@@ -82,6 +82,10 @@ if(PTXBRIDGE_NVCC)
       cuda_program_test(${name} sim:gfx1100 ${programs_folder}/${name})
     endif()
   endforeach()
+  if(PTXBRIDGE_LLVM AND NOT PTXBRIDGE_SANITIZE)  # two devices of different kinds
+    add_test(NAME cuda_program_two.peers COMMAND ${Python3_EXECUTABLE} ${CUDA_PROGRAMS}/run.py $<TARGET_FILE:ptxbridge_cli> exec --device cpu,sim:gfx1100
+             -- ${CMAKE_CURRENT_BINARY_DIR}/cuda_programs/peers -- peers)
+  endif()
   # nvcc's default: the runtime inside, which exec refuses with an explanation.
   set(static_program ${programs_folder}/static_runtime)
   if(NOT PTXBRIDGE_MEANINGS_FROM)

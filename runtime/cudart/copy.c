@@ -389,36 +389,3 @@ API cudart_error cudaMemcpyFromArray_ptds(void *to, cu_array from, size_t x, siz
 {
     return wait_own(cudaMemcpyFromArrayAsync(to, from, x, y, bytes, kind, STREAM_PER_THREAD));
 }
-
-/* ------------------------------------------------------------ between devices */
-
-static cudart_error primary_of(int device, cu_context *context)
-{
-    int now;
-    TRY(enter());
-    TRY(current_device(&now));
-    TRY(use_device(device));
-    TRY(driver.cuCtxGetCurrent(context));
-    return use_device(now);
-}
-
-static cudart_error copy_peer(void *to, int to_device, const void *from, int from_device, size_t bytes, bool now, cudart_stream stream)
-{
-    cu_context target, source;
-    TRY(primary_of(to_device, &target));
-    TRY(primary_of(from_device, &source));
-    if (!bytes)
-        return RT_cudaSuccess;
-    return now ? driver.cuMemcpyPeer(address_of(to), target, address_of(from), source, bytes)
-               : driver.cuMemcpyPeerAsync(address_of(to), target, address_of(from), source, bytes, stream);
-}
-
-API cudart_error cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
-{
-    return record(copy_peer(to, to_device, from, from_device, bytes, true, NULL));
-}
-
-API cudart_error cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes, cudart_stream stream)
-{
-    return record(copy_peer(to, to_device, from, from_device, bytes, false, stream));
-}

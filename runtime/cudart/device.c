@@ -190,27 +190,17 @@ API cudart_error cudaDeviceGetP2PAttribute(int *value, int32_t attribute, int fr
     return record(error ? error : driver.cuDeviceGetP2PAttribute(value, attribute, from, to));
 }
 
-static cudart_error peer_context(int peer, cu_context *context)
-{
-    int now;
-    TRY(enter());
-    TRY(current_device(&now));
-    TRY(use_device(peer));
-    TRY(driver.cuCtxGetCurrent(context));
-    return use_device(now);
-}
-
 API cudart_error cudaDeviceEnablePeerAccess(int peer, uint32_t flags)
 {
     cu_context context;
-    cudart_error error = peer_context(peer, &context);
+    cudart_error error = primary_of(peer, &context);
     return record(error ? error : driver.cuCtxEnablePeerAccess(context, flags));
 }
 
 API cudart_error cudaDeviceDisablePeerAccess(int peer)
 {
     cu_context context;
-    cudart_error error = peer_context(peer, &context);
+    cudart_error error = primary_of(peer, &context);
     return record(error ? error : driver.cuCtxDisablePeerAccess(context));
 }
 

@@ -10,6 +10,18 @@
 /* CUipcMemHandle and CUipcEventHandle, which are passed by value. */
 typedef struct cu_ipc { char reserved[64]; } cu_ipc;
 
+/* Came with CUDA 13; a runtime of CUDA 12 does without. */
+#if CUDART_MAJOR >= 13
+#define DRIVER_CALLS_13(X)                                                                                             \
+    X(cuMemcpyBatchAsync_v2, (cu_address *dsts, cu_address *srcs, size_t *sizes, size_t count, void *attrs, size_t     \
+      *attrs_idxs, size_t num_attrs, cu_stream stream))                                                                \
+    X(cuMemGetDefaultMemPool, (cu_pool *pool, cu_location *location, int32_t type))                                    \
+    X(cuMemGetMemPool, (cu_pool *pool, cu_location *location, int32_t type))                                           \
+    X(cuMemSetMemPool, (cu_location *location, int32_t type, cu_pool pool))
+#else
+#define DRIVER_CALLS_13(X)
+#endif
+
 /* X(symbol, parameters) */
 #define DRIVER_CALLS(X)                                                                                                \
     X(cuArray3DCreate_v2, (cu_array *handle, const cu_array3d_desc *desc))                                             \
@@ -238,6 +250,10 @@ typedef struct cu_ipc { char reserved[64]; } cu_ipc;
     X(cuOccupancyMaxActiveClusters, (int *num_clusters, cu_function function, const cu_launch_config *config))         \
     X(cuOccupancyMaxPotentialClusterSize, (int *cluster_size, cu_function function, const cu_launch_config *config))   \
     X(cuPointerGetAttributes, (uint32_t num_attributes, int32_t *attributes, void **data, cu_address ptr))             \
+    X(cuMemcpy3DPeer, (const cu_memcpy3d_peer *copy))                                                                  \
+    X(cuMemcpy3DPeerAsync, (const cu_memcpy3d_peer *copy, cu_stream stream))                                           \
+    X(cuMemcpyBatchAsync, (cu_address *dsts, cu_address *srcs, size_t *sizes, size_t count, void *attrs, size_t        \
+      *attrs_idxs, size_t num_attrs, size_t *fail_idx, cu_stream stream))                                              \
     X(cuProfilerStart, (void))                                                                                         \
     X(cuProfilerStop, (void))                                                                                          \
     X(cuStreamAddCallback, (cu_stream stream, cu_stream_callback callback, void *user_data, uint32_t flags))           \
@@ -278,6 +294,7 @@ typedef struct cu_ipc { char reserved[64]; } cu_ipc;
     X(cuUserObjectCreate, (cu_user_object *object_out, void *ptr, cu_host_fn destroy, uint32_t initial_refcount,       \
       uint32_t flags))                                                                                                 \
     X(cuUserObjectRelease, (cu_user_object object, uint32_t count))                                                    \
-    X(cuUserObjectRetain, (cu_user_object object, uint32_t count))
+    X(cuUserObjectRetain, (cu_user_object object, uint32_t count))                                                     \
+    DRIVER_CALLS_13(X)
 
 #endif

@@ -45,6 +45,8 @@ cudart_error enter(void);
 cudart_error use_device(int device);
 /* The device of the current context. */
 cudart_error current_device(int *device);
+/* The primary context of a device, made if need be; the thread's own stays current. */
+cudart_error primary_of(int device, cu_context *context);
 /* Forgets the primary context of a device that was reset. */
 void forget_device(int device);
 

@@ -57,3 +57,16 @@ void forget_device(int device)
     pthread_mutex_unlock(&lock);
     driver.cuCtxSetCurrent(NULL);
 }
+
+cudart_error primary_of(int device, cu_context *context)
+{
+    int now;
+    TRY(enter());
+    TRY(current_device(&now));
+    cu_context chosen;
+    TRY(driver.cuCtxGetCurrent(&chosen));
+    TRY(use_device(device));
+    TRY(driver.cuCtxGetCurrent(context));
+    thread.device = now;
+    return driver.cuCtxSetCurrent(chosen);
+}

@@ -1,6 +1,6 @@
 /* unserved.c - functions that a program may import and that are not served: they answer cudaErrorNotSupported.
  *
- * Graphics, external memory and semaphores, memory shared between processes, and batches. Their parameters do not matter here. A program
+ * Graphics, external memory and semaphores, pools shared between processes, some batches. Their parameters do not matter here. A program
  * starts when every function that it imports is there, whether it calls it or not.
  */
 #include "runtime/cudart/internal.h"
@@ -26,9 +26,9 @@
     X(cudaGraphicsUnregisterResource) X(cudaGraphicsVDPAURegisterOutputSurface) \
     X(cudaGraphicsVDPAURegisterVideoSurface) X(cudaImportExternalMemory) X(cudaImportExternalSemaphore) \
     X(cudaMemPoolExportPointer) X(cudaMemPoolExportToShareableHandle) X(cudaMemPoolImportFromShareableHandle) \
-    X(cudaMemPoolImportPointer) X(cudaMemcpy3DBatchAsync) X(cudaMemcpy3DBatchAsync_ptsz) X(cudaMemcpy3DPeer) \
-    X(cudaMemcpy3DPeerAsync) X(cudaMemcpy3DPeerAsync_ptsz) X(cudaMemcpy3DPeer_ptds) X(cudaMemcpyArrayToArray) \
-    X(cudaMemcpyArrayToArray_ptds) X(cudaMemcpyBatchAsync) X(cudaMemcpyBatchAsync_ptsz) \
+    X(cudaMemPoolImportPointer) X(cudaMemcpy3DBatchAsync) X(cudaMemcpy3DBatchAsync_ptsz) \
+    X(cudaMemcpyArrayToArray) \
+    X(cudaMemcpyArrayToArray_ptds) \
     X(cudaSignalExternalSemaphoresAsync) X(cudaSignalExternalSemaphoresAsync_ptsz) X(cudaVDPAUGetDevice) \
     X(cudaVDPAUSetVDPAUDevice) X(cudaWaitExternalSemaphoresAsync) X(cudaWaitExternalSemaphoresAsync_ptsz)
 
@@ -41,14 +41,14 @@
     X(__cudaGetProcAddress) X(cudaDeviceGetHostAtomicCapabilities) X(cudaDeviceGetP2PAtomicCapabilities) \
     X(cudaLogsCurrent) X(cudaLogsDumpToFile) X(cudaLogsDumpToMemory) X(cudaLogsRegisterCallback) \
     X(cudaLogsUnregisterCallback) X(cudaMemDiscardAndPrefetchBatchAsync) X(cudaMemDiscardAndPrefetchBatchAsync_ptsz) \
-    X(cudaMemDiscardBatchAsync) X(cudaMemDiscardBatchAsync_ptsz) X(cudaMemGetDefaultMemPool) X(cudaMemGetMemPool) \
-    X(cudaMemPrefetchBatchAsync) X(cudaMemPrefetchBatchAsync_ptsz) X(cudaMemSetMemPool)
+    X(cudaMemDiscardBatchAsync) X(cudaMemDiscardBatchAsync_ptsz) \
+    X(cudaMemPrefetchBatchAsync) X(cudaMemPrefetchBatchAsync_ptsz)
 
-#define ANSWER(name)                                                                                                   \
-    API cudart_error name(void);                                                                                       \
-    API cudart_error name(void)                                                                                        \
-    {                                                                                                                  \
-        return record(RT_cudaErrorNotSupported);                                                                       \
+#define ANSWER(name) \
+    API cudart_error name(void); \
+    API cudart_error name(void) \
+    { \
+        return record(RT_cudaErrorNotSupported); \
     }
 
 UNSERVED(ANSWER)
