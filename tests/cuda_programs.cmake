@@ -84,7 +84,7 @@ if(PTXBRIDGE_NVCC)
   endforeach()
   if(PTXBRIDGE_LLVM AND NOT PTXBRIDGE_SANITIZE)  # two devices of different kinds
     add_test(NAME cuda_program_two.peers COMMAND ${Python3_EXECUTABLE} ${CUDA_PROGRAMS}/run.py $<TARGET_FILE:ptxbridge_cli> exec --device cpu,sim:gfx1100
-             -- ${CMAKE_CURRENT_BINARY_DIR}/cuda_programs/peers -- peers)
+             -- ${programs_folder}/peers -- peers)
   endif()
   # nvcc's default: the runtime inside, which exec refuses with an explanation.
   set(static_program ${programs_folder}/static_runtime)
