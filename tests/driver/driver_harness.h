@@ -3,9 +3,11 @@
 #define DRIVER_HARNESS_H
 
 #include <gtest/gtest.h>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 #include "runtime/cuda/cuda_types.h"
 
@@ -15,6 +17,18 @@
 #undef DRIVER_FUNCTION
 
 #define OK(call) ASSERT_EQ(call, CUABI_SUCCESS)
+
+// A host function that waits to be let go; until then nothing behind it may have run.
+struct gate {
+    std::atomic<bool> open{false}, passed{false};
+    static void wait(void *user)
+    {
+        auto *g = static_cast<gate *>(user);
+        while (!g->open)
+            std::this_thread::yield();
+        g->passed = true;
+    }
+};
 
 // A context on the CPU device for each test; what the test leaves is freed with it.
 class Driver : public ::testing::Test {
@@ -27,6 +41,7 @@ protected:
     }
     void TearDown() override
     {
+        g.open = true;                     // a test that failed must not wait for ever
         if (context) {
             EXPECT_EQ(cuCtxDestroy_v2(context), CUABI_SUCCESS);
         }
@@ -47,6 +62,7 @@ protected:
         EXPECT_EQ(cuMemAlloc_v2(&address, bytes), CUABI_SUCCESS);
         return address;
     }
+    gate g;
     cu_context context = nullptr;
     cu_module last_module = nullptr;
 };

@@ -101,6 +101,10 @@ TEST_F(Image, CompressedMembers)
     EXPECT_EQ(run(fat_binary(member(1, 75, packed, 0x2000, text.size() - 1)).data()), -CUABI_CUDA_ERROR_INVALID_IMAGE);
     EXPECT_EQ(run(fat_binary(member(1, 75, packed, 0x2000, 0)).data()), -CUABI_CUDA_ERROR_INVALID_IMAGE);
     EXPECT_EQ(run(fat_binary(member(1, 75, packed, 0x2000, uint64_t{1} << 40)).data()), -CUABI_CUDA_ERROR_INVALID_IMAGE);
+    // matches from before the beginning, and from nowhere; lengths that go on beyond the end
+    for (const std::string &bad : {std::string("\x1f" "a\xff\xff\x00\x00", 6), std::string("\x1f" "a\x00\x00\x00\x00", 6), std::string("\xf0\xff\xff", 3),
+                                   std::string("\x1f" "a\x01\x00\xff\xff", 6), std::string("\x20" "a", 2)})
+        EXPECT_EQ(run(fat_binary(member(1, 75, bad, 0x2000, 400)).data()), -CUABI_CUDA_ERROR_INVALID_IMAGE);
     EXPECT_EQ(run(fat_binary(member(1, 75, packed, 0x8000, text.size())).data()), -CUABI_CUDA_ERROR_INVALID_IMAGE);
 }
 
