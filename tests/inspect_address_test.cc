@@ -54,6 +54,16 @@ TEST(InspectAddress, LoopsCountTheirTurns)
     EXPECT_EQ(a.offset(1), "64*turn(s13)");
 }
 
+TEST(InspectAddress, LoopsCountDown)
+{
+    Analysis a(std::string(given) + "add.s32 %r10, %r7, 2048; mov.u32 %r12, 4; L: sub.s32 %r10, %r10, 64; mad.lo.s32 %r11, %r3, 4, %r10; st.shared.u32 [%r11], %r1;"
+               "sub.s32 %r10, %r10, %r12; add.s32 %r9, %r9, 1; setp.lt.s32 %p1, %r9, %r5; @%p1 bra L;");
+    EXPECT_EQ(a.offset(0), "-68*turn(s13) + 4*laneid + 1984");
+    // What is subtracted from comes round, not what is subtracted.
+    Analysis b(std::string(given) + "mov.u32 %r10, 64; L: sub.s32 %r10, %r7, %r10; st.shared.u32 [%r10], %r1; setp.lt.s32 %p1, %r9, %r5; @%p1 bra L;");
+    EXPECT_FALSE(b.addresses.list[0].computed);
+}
+
 TEST(InspectAddress, WhatIsNotUnderstoodIsShown)
 {
     Analysis a(std::string(given) + "ld.global.u32 %r10, [%d2]; mul.wide.u32 %d3, %r10, 4; add.s64 %d4, %d2, %d3; ld.global.u64 %d5, [%d4]; ld.global.u32 %r12, [%d5+16];");
