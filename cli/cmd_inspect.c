@@ -36,7 +36,8 @@ static int inspect_file(pxb_module *module, bool json)
 
 static bool wants_analysis(const inspect_arguments *a)
 {
-    return a->entry || a->phases || a->phase || a->param || a->slice || a->output == OUTPUT_MARKDOWN || a->output == OUTPUT_HTML;
+    return a->entry || a->phases || a->phase || a->param || a->slice || a->launch.block[0] || a->output == OUTPUT_MARKDOWN ||
+           a->output == OUTPUT_HTML;
 }
 
 static bool wants_everything(const inspect_arguments *a)

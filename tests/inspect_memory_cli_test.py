@@ -194,6 +194,10 @@ class MemoryTest(unittest.TestCase):
         self.assertIn("| param_0+40 | global | 341 | 0 | 1082 | 0…212768 | 212768 bytes, no gaps |  |", text)
         self.assertNotIn("\n### Textures", run(os.path.join(CORPUS, "kernels", "saxpy.ptx"), "--markdown").stdout)
 
+    def test_a_block_alone_asks_for_the_analysis(self):
+        text = run(os.path.join(CORPUS, "kernels", "attention.ptx"), "--block", "8").stdout
+        self.assertIn("a block of 8 x 1 x 1 threads", text)
+
     # ------------------------------------------------------------ --param and --slice
 
     def test_one_parameter(self):

@@ -271,6 +271,22 @@ TEST(InspectShared, WhatIsNotKnownIsNotDecided)
     EXPECT_STREQ(d.shared.why_not, "the block is one warp");
 }
 
+// A generic address that was loaded may be one of shared memory; a parameter is taken for global memory.
+TEST(InspectShared, GenericAddresses)
+{
+    Analysis a(rows + "ld.global.u64 %d5, [%d2]; st.u32 [%d5], %r1; bar.sync 0; ld.shared.u32 %r15, [%r7];");
+    EXPECT_EQ(a.shared.naccesses, 2u);
+    EXPECT_EQ(a.shared.nopen, 1u);
+    EXPECT_EQ(a.shared.barriers[0].verdict, PTI_UNDECIDED);
+    Analysis b(rows + "st.u32 [%d1], %r1; bar.sync 0; ld.shared.u32 %r15, [%r7];");
+    EXPECT_EQ(b.shared.naccesses, 1u);
+    EXPECT_EQ(b.shared.barriers[0].verdict, PTI_REDUNDANT);
+    // cvta takes the address of mem along: it is known as one of shared memory.
+    Analysis c(rows + "cvt.u64.u32 %d5, %r7; cvta.shared.u64 %d6, %d5; st.u32 [%d6+8], %r1; bar.sync 0; ld.shared.u32 %r15, [%r7+8];");
+    EXPECT_EQ(c.shared.nopen, 0u);
+    EXPECT_EQ(c.shared.barriers[0].verdict, PTI_NEEDED);
+}
+
 // ldmatrix takes rows of 16 bytes from the lanes that its number of matrices needs.
 TEST(InspectShared, RowsOfMatrices)
 {

@@ -26,16 +26,20 @@ typedef struct finder {
 
 /* ------------------------------------------------------------ accesses and barriers */
 
+/* Also a generic address that is no parameter's: it may be one of shared memory, of which nothing is known then. */
 static bool is_shared(const finder *f, const pti_access *x)
 {
-    return x->space == PTX_SPACE_SHARED || f->a->bases[x->base].space == PTX_SPACE_SHARED;
+    const pti_base_info *b = &f->a->bases[x->base];
+    bool param = b->atom != PTI_NONE && f->s->atoms[b->atom].kind == PTI_ATOM_PARAM;
+    return x->space == PTX_SPACE_SHARED || b->space == PTX_SPACE_SHARED ||
+           (x->space == PTX_SPACE_GENERIC && b->space == PTX_SPACE_GENERIC && !param);
 }
 
 /* An access whose place in shared memory is known for each thread. */
 static bool is_known(const finder *f, const pti_access *x)
 {
     uint32_t atom = f->a->bases[x->base].atom;
-    return x->computed && atom != PTI_NONE && f->s->atoms[atom].kind == PTI_ATOM_SYMBOL;
+    return x->computed && atom != PTI_NONE && f->s->atoms[atom].kind == PTI_ATOM_SYMBOL && f->s->atoms[atom].variable->space == PTX_SPACE_SHARED;
 }
 
 static bool is_operation(const ptx_insn *i, const char *name)

@@ -46,7 +46,7 @@ typedef struct pti_overrun { uint32_t access; int64_t low, high; uint64_t size; 
 
 typedef struct pti_shared {
     uint64_t size;                     /* static bytes of the module, as laid out */
-    uint32_t naccesses, nopen;         /* to shared memory; whose addresses are not known */
+    uint32_t naccesses, nopen;         /* to shared memory, or by generic addresses that may be of it; whose addresses are not known */
     bool decided;                      /* conflicts and verdicts were worked out, else why not: */
     const char *why_not;
     uint32_t nintervals, nbarriers, nconflicts, noverruns;
