@@ -41,7 +41,8 @@ typedef struct pti_carried {
     uint32_t example[4];               /* lives */
 } pti_carried;
 
-/* Lives with to - from >= distance that are not constant, grouped, the longest ways first; the list is the caller's to free. *n = PTI_NONE: no memory. */
+/* Lives with to - from >= distance that are not constant, grouped, the longest ways first; the list is the caller's to free.
+ * *n = PTI_NONE: no memory. */
 pti_carried *pti_carried_lives(const pti_lives *l, uint32_t distance, uint32_t *n);
 
 /* Marks (ninsns bytes) the instructions that a value is made of: definitions, what they read, and guards, back to loads and
