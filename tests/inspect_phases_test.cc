@@ -390,6 +390,12 @@ TEST(Guess, ActivationWithItsConstants)
     EXPECT_EQ(y.names(1), "requantise → P2's A");
 }
 
+TEST(Guess, BitsAreNoActivation)
+{
+    Analysis x("ld.param.u64 %rd1, [p];\nld.global.u32 %r1, [%rd1];\nand.b32 %r2, %r1, 255;\nst.global.u32 [%rd1], %r2;\n");
+    EXPECT_EQ(x.names(0), "store to global memory");
+}
+
 TEST(Guess, Softmax)
 {
     const std::string tail = "ex2.approx.ftz.f32 %f11, %f1;\nex2.approx.ftz.f32 %f12, %f2;\nadd.f32 %f13, %f11, %f12;\nrcp.approx.ftz.f32 %f14, %f13;\n"
@@ -403,6 +409,14 @@ TEST(Guess, Softmax)
     EXPECT_EQ(clamped.names(0), "softmax without maximum; store to global memory");
     Analysis gate(loads + "ex2.approx.ftz.f32 %f11, %f1;\nadd.f32 %f12, %f11, 0f3F800000;\nrcp.approx.ftz.f32 %f13, %f12;\nst.global.f32 [%rd1], %f13;\n");
     EXPECT_EQ(gate.names(0).substr(0, 7), "sigmoid");
+    /* a sum of exponentials that nothing is divided by, with another inverse beside it */
+    Analysis cosh(loads + "ex2.approx.ftz.f32 %f11, %f1;\nneg.f32 %f3, %f1;\nex2.approx.ftz.f32 %f12, %f3;\nadd.f32 %f13, %f11, %f12;\nrcp.approx.ftz.f32 %f14, %f11;\n"
+                  "st.global.f32 [%rd1], %f13;\nst.global.f32 [%rd1+4], %f14;\n");
+    EXPECT_EQ(cosh.names(0).substr(0, 12), "exponentials");
+    /* the sum goes through shared memory */
+    Analysis block(loads + "ex2.approx.ftz.f32 %f11, %f1;\nex2.approx.ftz.f32 %f12, %f2;\nadd.f32 %f13, %f11, %f12;\nst.shared.f32 [smem], %f13;\nbar.sync 0;\n"
+                   "ld.shared.f32 %f14, [smem+4];\ndiv.rn.f32 %f15, %f11, %f14;\nst.global.f32 [%rd1], %f15;\n");
+    EXPECT_EQ(block.names(0).substr(0, 23), "softmax without maximum");
     /* bits shifted into the exponent */
     Analysis bits(loads + "mov.b32 %r1, %f1;\nfma.rn.f16x2 %r2, %r1, %r1, %r1;\nshl.b32 %r3, %r2, 5;\nand.b32 %r4, %r3, 2145419232;\nadd.f16x2 %r5, %r4, %r4;\n"
                   "rcp.approx.ftz.f32 %f3, %r5;\nst.global.f32 [%rd1], %f3;\n");
@@ -420,6 +434,11 @@ TEST(Guess, Norms)
     EXPECT_EQ(mean.names(0).substr(0, 23), "normalisation with mean");
     Analysis none(loads + "mul.f32 %f3, %f1, %f1;\nrsqrt.approx.ftz.f32 %f6, %f2;\nst.global.f32 [%rd1], %f6;\n");
     EXPECT_EQ(none.names(0), "store to global memory");
+    /* a length, and a distance: nothing that was squared is multiplied by it */
+    Analysis length(loads + "mul.f32 %f3, %f1, %f1;\nfma.rn.f32 %f4, %f2, %f2, %f3;\nsqrt.approx.ftz.f32 %f6, %f4;\nst.global.f32 [%rd1], %f6;\n");
+    EXPECT_EQ(length.names(0), "root of a sum of squares; store to global memory");
+    Analysis distance(loads + "sub.f32 %f3, %f1, %f2;\nmul.f32 %f4, %f3, %f3;\nrsqrt.approx.ftz.f32 %f6, %f4;\nst.global.f32 [%rd1], %f6;\n");
+    EXPECT_EQ(distance.names(0), "root of squared differences; store to global memory");
 }
 
 TEST(Guess, ResidualAndOperands)

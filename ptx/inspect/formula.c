@@ -193,6 +193,7 @@ static int make(maker *m, uint32_t value, uint32_t half, ptx_type type, int dept
         return make_leaf(m, value, half);
     node n = {.kind = o->kind, .value = value, .half = half, .name = o->name, .nparts = o->parts, .uses = 1};
     m->out->nnodes++;
+    m->out->nfloats += o->kind != NODE_SHL && o->kind != NODE_AND;
     for (int i = 0; i < o->parts; i++) {
         const ptx_operand *s = &insn->operands[1 + i];
         n.part[i] = s->nvalues == 1 ? make_operand(m, at, &s->values[0], half, own, depth) : -1;

@@ -13,7 +13,7 @@ enum { PTI_FORMULA_TEXT = 512 };
 typedef struct pti_formula {
     char text[PTI_FORMULA_TEXT];
     uint32_t leaf;                 /* the value that x is, PTI_NONE when there is none */
-    uint32_t nnodes;               /* operations */
+    uint32_t nnodes, nfloats;      /* operations, and those that are not on bits */
     uint32_t nconstants;
     bool clamps, bends;            /* has minima and maxima with constants; is not linear in x */
 } pti_formula;

@@ -398,9 +398,10 @@ bool pti_guess_epilogues(const pti_statements *s, const pti_flow *flow, const pt
     g.goes_to = pti_take(&scratch, n, sizeof *g.goes_to);
     g.stored = pti_take(&scratch, n, 1);
     g.mark = pti_take(&scratch, n, 1);
+    g.other = pti_take(&scratch, n, 1);
     g.marked = pti_take(&scratch, flow->nvalues, sizeof *g.marked);
     g.visited = pti_take(&scratch, flow->nvalues, sizeof *g.visited);
-    g.failed = !pti_begin_search(flow, phases, opcodes, &scratch, &g.search) || !g.goes_to || !g.stored || !g.mark || !g.marked ||
+    g.failed = !pti_begin_search(flow, phases, opcodes, &scratch, &g.search) || !g.goes_to || !g.stored || !g.mark || !g.other || !g.marked ||
                !g.visited;
     if (!g.failed) {
         find_uses_of_packs(&g);

@@ -15,7 +15,7 @@ typedef struct guesser {
     pti_epilogues *epilogues;
     uint32_t *goes_to;             /* of a pack: the first phase and role that its result goes into, phase * PTI_ROLES + role + 1 */
     uint8_t *stored;               /* of a pack: 1 << space of a store of its result */
-    uint8_t *mark;                 /* of instructions, for one rule at a time */
+    uint8_t *mark, *other;         /* of instructions, for one rule at a time */
     uint32_t *marked, rule;        /* phis that have a mark in this rule */
     uint32_t *visited, pass;       /* phis that were looked at in this pass over the epilogue */
     pti_search search;

@@ -83,6 +83,31 @@ static bool subtracts_maximum(guesser *g)
     return false;
 }
 
+static bool comes_from_shared(guesser *g, uint32_t value)
+{
+    pti_sources found;
+    if (value == PTI_NONE || !pti_find_sources(&g->search, &value, 1, &found))
+        return false;
+    for (uint32_t i = 0; i < found.nroots; i++)
+        if (found.roots[i].kind == PTI_ORIGIN_LOAD && g->opcodes->list[g->opcodes->of_insn[found.roots[i].at]].space == PTX_SPACE_SHARED)
+            return true;
+    return false;
+}
+
+/* Inverses of sums that warps exchange: what is marked is stored to shared memory, and what is divided by is loaded from there. */
+static uint32_t count_exchanged_inverses(guesser *g)
+{
+    uint32_t n = 0;
+    bool stored = false;
+    for (uint32_t i = g->first; i < g->end && !stored; i++)
+        stored = g->mark[i] && work_of_insn(g, i) == PTI_WORK_STORE && g->opcodes->list[g->opcodes->of_insn[i]].space == PTX_SPACE_SHARED;
+    for (uint32_t i = g->first; i < g->end && stored; i++) {
+        bool div = is_mnemonic(g, i, "div");
+        n += (div || is_mnemonic(g, i, "rcp")) && comes_from_shared(g, source_value(g, i, div));
+    }
+    return n;
+}
+
 /* The formula of the first exponential, with the mask that follows a shift. */
 static void append_exponential(const guesser *g, uint32_t insn, char *text, size_t size)
 {
@@ -115,15 +140,28 @@ static uint32_t count_sigmoids(const guesser *g)
 }
 
 /* Additions of two of them; of a running sum, fma(sum, scale, e). */
-static uint32_t count_sums(const guesser *g)
+static uint32_t count_sums(guesser *g)
 {
     uint32_t n = 0;
     for (uint32_t i = g->first; i < g->end; i++) {
         bool adds = g->mark[i] && is_float_opcode(opcode_text(g, i));
         uint32_t addend = adds && is_mnemonic(g, i, "fma") ? computed_by(g, source_value(g, i, 2)) : PTI_NONE;
-        n += adds && is_mnemonic(g, i, "add") && both_marked(g, i);
-        n += addend != PTI_NONE && addend >= g->first && addend < g->end && g->mark[addend] == 3 && both_marked(g, i);
+        bool running = addend != PTI_NONE && addend >= g->first && addend < g->end && g->mark[addend] == 3 && both_marked(g, i);
+        g->other[i] = running || (adds && is_mnemonic(g, i, "add") && both_marked(g, i));
+        n += g->other[i];
     }
+    return n;
+}
+
+/* Inverses of what comes from the instructions in g->other: their results are what is divided by. */
+static uint32_t count_inverses(guesser *g)
+{
+    uint32_t n = 0;
+    clear_marks(g);
+    memcpy(g->mark + g->first, g->other + g->first, g->end - g->first);
+    spread(g);
+    for (uint32_t i = g->first; i < g->end; i++)
+        n += (is_mnemonic(g, i, "rcp") && is_marked(g, source_value(g, i, 0))) || (is_mnemonic(g, i, "div") && is_marked(g, source_value(g, i, 1)));
     return n;
 }
 
@@ -140,14 +178,14 @@ void guess_softmax(guesser *g)
     if (!exponentials)
         return;
     spread(g);
-    uint32_t sums = count_sums(g), gates = count_sigmoids(g), inverses = count_marked(g, 0, "rcp") + count_marked(g, 0, "div");
-    inverses -= gates;
-    uint32_t shuffles = count_marked(g, PTI_WORK_SHUFFLE, NULL);
+    uint32_t sums = count_sums(g), gates = count_sigmoids(g), shuffles = count_marked(g, PTI_WORK_SHUFFLE, NULL);
+    bool maximum = subtracts_maximum(g);
+    uint32_t exchanged = sums ? count_exchanged_inverses(g) : 0, inverses = sums ? count_inverses(g) : 0;
+    inverses = inverses ? inverses : exchanged;
     append(text, sizeof text, "exponentials: %u by %s", sums && inverses ? exponentials - gates : exponentials,
            is_mnemonic(g, first, "ex2") ? opcode_text(g, first) : "bits shifted into the exponent");
     append_exponential(g, first, text, sizeof text);
     if (sums && inverses) {
-        bool maximum = subtracts_maximum(g);
         add_guess(g, maximum ? "softmax with maximum" : "softmax without maximum", "%s; additions of them: %u, shuffles: %u, inverses: %u; %s", text, sums,
                   shuffles, inverses, maximum ? "a maximum is subtracted first" : "no maximum of two unknowns before them");
     } else if (!gates) {
@@ -168,11 +206,17 @@ static bool is_square(const guesser *g, uint32_t insn)
     return a != PTI_NONE && a == pti_origin(g->flow, source_value(g, insn, 1));
 }
 
-/* Squares of what is computed by a subtraction are of deviations. */
-static bool squares_deviations(const guesser *g, uint32_t insn)
+/* What is squared: x; x less a scaled sum, its mean; or x less something else, a distance. */
+typedef enum squared { SQUARED_VALUE, SQUARED_DEVIATION, SQUARED_DIFFERENCE } squared;
+
+static squared what_is_squared(const guesser *g, uint32_t insn)
 {
     uint32_t at = computed_by(g, source_value(g, insn, 0));
-    return at != PTI_NONE && is_mnemonic(g, at, "sub");
+    if (at == PTI_NONE || !is_mnemonic(g, at, "sub"))
+        return SQUARED_VALUE;
+    uint32_t mean = computed_by(g, source_value(g, at, 1));
+    bool scaled = mean != PTI_NONE && (is_mnemonic(g, mean, "mul") || is_mnemonic(g, mean, "div") || is_mnemonic(g, mean, "fma"));
+    return scaled ? SQUARED_DEVIATION : SQUARED_DIFFERENCE;
 }
 
 /* What is added, and multiplied, just before a root is taken. */
@@ -203,9 +247,42 @@ static void append_epsilon(const guesser *g, uint32_t root, char *text, size_t s
     }
 }
 
+/* Multiplications by what the roots give; g->other holds what was squared, which a norm multiplies by it. */
+static uint32_t count_scaled(guesser *g, bool *values)
+{
+    uint32_t n = 0;
+    clear_marks(g);
+    for (uint32_t i = g->first; i < g->end; i++)
+        g->mark[i] = is_mnemonic(g, i, "rsqrt") || is_mnemonic(g, i, "sqrt");
+    spread(g);
+    for (uint32_t i = g->first; i < g->end; i++) {
+        bool divides = is_mnemonic(g, i, "div") && is_marked(g, source_value(g, i, 1));
+        if (!g->mark[i] || !(is_mnemonic(g, i, "mul") || divides))
+            continue;
+        n++;
+        for (uint32_t k = 0; k < 2 && !*values; k++) {
+            uint32_t at = computed_by(g, source_value(g, i, k));
+            *values = at != PTI_NONE && g->other[at];
+        }
+    }
+    return n;
+}
+
+/* What is squared may be computed before the epilogue. */
+static void mark_squared(guesser *g, uint8_t mark)
+{
+    for (uint32_t i = g->first; i < g->end; i++) {
+        uint32_t at = is_square(g, i) ? computed_by(g, source_value(g, i, 0)) : PTI_NONE;
+        if (at != PTI_NONE)
+            g->other[at] = mark;
+    }
+}
+
 void guess_norm(guesser *g)
 {
-    uint32_t squares = 0, first = PTI_NONE, roots = 0, root = PTI_NONE, scaled = 0;
+    static const char *const names[] = {"RMS norm", "normalisation with mean", "root of squared differences"};
+    static const char *const terms[] = {"x", "(x − mean)", "(x − y)"};
+    uint32_t squares = 0, first = PTI_NONE, roots = 0, root = PTI_NONE;
     char text[256] = "";
     clear_marks(g);
     for (uint32_t i = g->first; i < g->end; i++)
@@ -221,18 +298,18 @@ void guess_norm(guesser *g)
             root = roots++ ? root : i;
     if (!roots)
         return;
-    bool mean = squares_deviations(g, first);
-    append(text, sizeof text, "%s(Σ%s²", is_mnemonic(g, root, "rsqrt") ? "rsqrt" : "sqrt", mean ? "(x − mean)" : "x");
+    squared what = what_is_squared(g, first);
+    append(text, sizeof text, "%s(Σ%s²", is_mnemonic(g, root, "rsqrt") ? "rsqrt" : "sqrt", terms[what]);
     append_epsilon(g, root, text, sizeof text);
     uint32_t shuffles = count_marked(g, PTI_WORK_SHUFFLE, NULL);
-    clear_marks(g);
-    for (uint32_t i = g->first; i < g->end; i++)
-        g->mark[i] = is_mnemonic(g, i, "rsqrt") || is_mnemonic(g, i, "sqrt");
-    spread(g);
-    for (uint32_t i = g->first; i < g->end; i++)
-        scaled += g->mark[i] && is_mnemonic(g, i, "mul");
-    add_guess(g, mean ? "normalisation with mean" : "RMS norm", "%s): %u, of squares: %u, shuffles: %u, multiplications by it: %u%s", text, roots,
-              squares, shuffles, scaled, mean ? "" : "; no mean is subtracted");
+    bool values = false;
+    memset(g->other + g->first, 0, g->end - g->first);
+    mark_squared(g, 1);
+    uint32_t scaled = count_scaled(g, &values);
+    mark_squared(g, 0);
+    add_guess(g, what == SQUARED_VALUE && !values ? "root of a sum of squares" : names[what],
+              "%s): %u, of squares: %u, shuffles: %u, multiplications by it: %u%s", text, roots, squares, shuffles, scaled,
+              what == SQUARED_VALUE && values ? "; no mean is subtracted" : "");
 }
 
 /* ------------------------------------------------------------ activations */
@@ -243,7 +320,7 @@ static void note_formula(const guesser *g, uint32_t value, family *families, uin
 {
     pti_formula f;
     uint32_t k = 0;
-    if (value == PTI_NONE || !pti_find_formula(g->flow, g->phases, g->opcodes, value, 0, &f) || !f.bends || !f.nconstants)
+    if (value == PTI_NONE || !pti_find_formula(g->flow, g->phases, g->opcodes, value, 0, &f) || !f.bends || !f.nconstants || !f.nfloats)
         return;
     const pti_value *leaf = &g->flow->values[f.leaf];
     uint32_t phase = leaf->kind == PTI_VALUE_INSN ? g->phases->of_insn[leaf->at] : PTI_NONE;
