@@ -417,6 +417,9 @@ TEST(Guess, Softmax)
     Analysis block(loads + "ex2.approx.ftz.f32 %f11, %f1;\nex2.approx.ftz.f32 %f12, %f2;\nadd.f32 %f13, %f11, %f12;\nst.shared.f32 [smem], %f13;\nbar.sync 0;\n"
                    "ld.shared.f32 %f14, [smem+4];\ndiv.rn.f32 %f15, %f11, %f14;\nst.global.f32 [%rd1], %f15;\n");
     EXPECT_EQ(block.names(0).substr(0, 23), "softmax without maximum");
+    Analysis elsewhere(loads + "ex2.approx.ftz.f32 %f11, %f1;\nex2.approx.ftz.f32 %f12, %f2;\nadd.f32 %f13, %f11, %f12;\nst.shared.f32 [smem], %f2;\nbar.sync 0;\n"
+                       "ld.shared.f32 %f14, [smem+4];\ndiv.rn.f32 %f15, %f1, %f14;\nst.global.v2.f32 [%rd1], {%f15, %f13};\n");
+    EXPECT_EQ(elsewhere.names(0).substr(0, 12), "exponentials");
     /* bits shifted into the exponent */
     Analysis bits(loads + "mov.b32 %r1, %f1;\nfma.rn.f16x2 %r2, %r1, %r1, %r1;\nshl.b32 %r3, %r2, 5;\nand.b32 %r4, %r3, 2145419232;\nadd.f16x2 %r5, %r4, %r4;\n"
                   "rcp.approx.ftz.f32 %f3, %r5;\nst.global.f32 [%rd1], %f3;\n");
@@ -437,6 +440,9 @@ TEST(Guess, Norms)
     /* a length, and a distance: nothing that was squared is multiplied by it */
     Analysis length(loads + "mul.f32 %f3, %f1, %f1;\nfma.rn.f32 %f4, %f2, %f2, %f3;\nsqrt.approx.ftz.f32 %f6, %f4;\nst.global.f32 [%rd1], %f6;\n");
     EXPECT_EQ(length.names(0), "root of a sum of squares; store to global memory");
+    Analysis other(loads + "mul.f32 %f3, %f1, %f1;\nfma.rn.f32 %f4, %f2, %f2, %f3;\nsqrt.approx.ftz.f32 %f6, %f4;\nld.global.f32 %f8, [%rd1+8];\n"
+                   "mul.f32 %f7, %f6, 0f40400000;\nst.global.f32 [%rd1], %f7;\n");
+    EXPECT_EQ(other.names(0), "root of a sum of squares; store to global memory");
     Analysis distance(loads + "sub.f32 %f3, %f1, %f2;\nmul.f32 %f4, %f3, %f3;\nrsqrt.approx.ftz.f32 %f6, %f4;\nst.global.f32 [%rd1], %f6;\n");
     EXPECT_EQ(distance.names(0), "root of squared differences; store to global memory");
 }
