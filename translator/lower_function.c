@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "ptx/lib/fault.h"
+#include "ptx/trace.h"
 #include "translator/l_llvm.h"
 #include "translator/plan.h"
 
@@ -161,15 +162,55 @@ void xl_declare_functions(xl_emitter *x)
 
 /* ------------------------------------------------------------ bodies */
 
+enum { MOST_READ = 4096, EVERYWHERE = UINT32_MAX };
+
+static bool may_jump(const ptx_insn *insn)
+{
+    for (uint32_t k = 0; k < insn->noperands; k++)
+        if (insn->operands[k].kind == ISA_OPERAND_LABEL || insn->operands[k].kind == ISA_OPERAND_LIST) return true;
+    return insn->operation && (!strcmp(insn->operation, "ret") || !strcmp(insn->operation, "exit"));
+}
+
+/* One instruction of stretch `at`: registers that it may read unwritten are marked. written: the stretch of the last sure write. */
+static void note_reads(const ptx_insn *insn, uint32_t at, uint32_t *written, uint8_t *open, uint32_t *list)
+{
+    uint32_t n = ptx_read(insn, list, MOST_READ);
+    for (uint32_t k = 0; k < n; k++)
+        if (written[list[k]] != EVERYWHERE && written[list[k]] != at) open[list[k]] = 1;
+    n = insn->guarded ? 0 : ptx_written(insn, list);
+    for (uint32_t k = 0; k < n; k++)
+        if (written[list[k]] != EVERYWHERE) written[list[k]] = at;
+}
+
+/* Which registers may be read before anything wrote them, as far as stretches from label to label tell: the only way into one is its
+ * top, so a write in it comes before all that follows there; what is written before the first jump comes before everything. */
+static uint8_t *read_unwritten(xl_emitter *x)
+{
+    const ptx_function *f = x->ptx;
+    uint8_t *open = xl_alloc(x, f->nregisters + 1u), *label = xl_alloc(x, f->ninsns + 1u);
+    uint32_t *written = xl_alloc(x, (f->nregisters + 1u) * sizeof *written), *list = xl_alloc(x, MOST_READ * sizeof *list);
+    for (uint32_t i = 0; i < f->nlabels; i++)
+        if (f->labels[i].target <= f->ninsns) label[f->labels[i].target] = 1;
+    uint32_t at = EVERYWHERE, stretch = 1;
+    for (uint32_t i = 0; i < f->ninsns; i++) {
+        if (label[i]) at = ++stretch;
+        note_reads(&f->insns[i], at, written, open, list);
+        if (at == EVERYWHERE && may_jump(&f->insns[i])) at = ++stretch;
+    }
+    return open;
+}
+
+/* What was never written reads as zero, as on the CPU: LLVM would drop what depends on an undefined value. Zeroes that nothing can read
+ * are left out, since LLVM's promotion to SSA form is quadratic for allocas with stores in two blocks, one of them long. */
 static void declare_registers(xl_emitter *x)
 {
     const ptx_function *f = x->ptx;
+    const uint8_t *open = read_unwritten(x);
     for (uint32_t i = 0; i < f->nregisters; i++) {
         ptx_type t = f->registers[i].type;
         LLVMTypeRef type = l_int(x, t == PTX_TYPE_PRED ? 1 : ptx_type_bytes(t) * 8);
         x->registers[i] = l_alloca(x, type);
-        /* What was never written reads as zero, as on the CPU: LLVM would drop what depends on an undefined value. */
-        l_store(x, LLVMConstNull(type), x->registers[i]);
+        if (open[i] || x->options->trace || ptx_type_bytes(t) > 8) l_store(x, LLVMConstNull(type), x->registers[i]);
     }
 }
 
@@ -180,6 +221,13 @@ static LLVMValueRef register_of(xl_emitter *x, const ptx_variable *v)
         if (!strcmp(x->ptx->registers[i].name, v->name)) return x->registers[i];
     xl_fail(x, PTX_REASON_UNSUPPORTED, "parameter '%s' is neither a .param variable nor a register", v->name);
     return NULL;
+}
+
+static bool is_parameter(const ptx_prototype *p, const ptx_variable *v)
+{
+    for (uint32_t i = 0; i < p->nparams; i++)
+        if (!strcmp(p->params[i]->name, v->name)) return true;
+    return false;
 }
 
 static void declare_params(xl_emitter *x, const xl_function *f)
@@ -201,6 +249,7 @@ static void declare_params(xl_emitter *x, const xl_function *f)
     for (uint32_t i = 0; i < p->nreturns; i++) {
         if (p->returns[i]->space == PTX_SPACE_REG) {
             x->returns[i] = register_of(x, p->returns[i]);
+            if (!is_parameter(p, p->returns[i])) l_store(x, LLVMConstNull(LLVMGetAllocatedType(x->returns[i])), x->returns[i]);
             continue;
         }
         x->returns[i] = l_alloca(x, xl_param_type(x, p->returns[i]));
