@@ -408,4 +408,21 @@ TEST(MmaKinds, TheSmallestGrid)
     EXPECT_TRUE(std::signbit(d[9][5]));
 }
 
+/* Products of -0 of e2m1 likewise. */
+TEST(MmaKinds, ZerosOfFp4KeepTheirSign)
+{
+    const char *name = "mma_mxf4nvf4_m16n8k64_2x_f32_e2m1_e2m1_f32_ue8m0";
+    warp w = find(name);
+    for (int lane = 0; lane < 32; lane++) {
+        for (int i = 0; i < 4; i++) w.a()[i][lane] = 0x88888888;
+        for (int i = 0; i < 2; i++) w.b()[i][lane] = 0x22222222;
+        for (int i = 0; i < 4; i++) w.c()[i][lane] = 0x80000000;
+        w.scale(0, 0)[lane] = 0x7f7f;
+        w.scale(1, 0)[lane] = 0x7f7f;
+    }
+    matrix d;
+    product(name, w, REF_IEEE, d);
+    EXPECT_TRUE(std::signbit(d[9][5]));
+}
+
 } // namespace

@@ -76,7 +76,8 @@ PXL_INLINE uint32_t pxl_fp4_ieee(pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u
         uint32_t x = a.x, y = b.x;
 #pragma clang loop unroll(disable)
         for (uint32_t i = 0; i < 8; i++) {
-            sum = pxl_add_once((double)(pxl_fp4_twice(x) * pxl_fp4_twice(y)) * unit, sum);
+            const double size = (double)(pxl_fp4_twice(x & 7) * pxl_fp4_twice(y & 7)) * unit;
+            sum = pxl_add_once((x ^ y) & 8 ? -size : size, sum);   /* a product of -0 keeps its sign: it decides that of a sum of zeros */
             x >>= 4;
             y >>= 4;
         }
