@@ -26,12 +26,20 @@ def cases_with_mma():
     return found + [ROOT / "ptx_corpus/dec2/dec2-window.json"]
 
 
+def reason(run):
+    if run.stdout.startswith("{"):
+        for side in (s for c in json.loads(run.stdout)["cases"] for s in c.get("sides", [])):
+            if side.get("text"):
+                return side["text"]
+    return (run.stderr.strip().splitlines() or [f"exit status {run.returncode}"])[0]
+
+
 def difference(ptxbridge, target, case):
     """Text of a cell: the output that differs most."""
     run = subprocess.run([ptxbridge, "compare", "--devices", f"sim:{target}", "--mma", "exact,fast", "--json", str(case)],
                          capture_output=True, text=True)
     if run.returncode not in (0, 1):
-        return "error: " + (run.stderr.strip().splitlines() or ["?"])[0]
+        return "error: " + reason(run)
     outputs = [o for c in json.loads(run.stdout)["cases"] for o in c["outputs"] if o["differing"]]
     if not outputs:
         return "equal"
