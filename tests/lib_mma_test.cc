@@ -63,7 +63,7 @@ format format_of(ref_mma_type t)
     }
 }
 
-enum mode { RANDOM, UNIT, CANCEL, ONE_LARGE, TINY_C, HUGE_C, SUBNORMAL, SPECIAL, MODES };
+enum mode { RANDOM, UNIT, CANCEL, ONE_LARGE, TINY_C, HUGE_C, SUBNORMAL, SPECIAL, BORDERS, BEYOND, MODES };
 
 /* Bits of one element of a floating matrix under a mode. `c` marks the accumulator. */
 uint64_t floating(ref_mma_type t, mode m, bool c, lib_random &r)
@@ -81,6 +81,15 @@ uint64_t floating(ref_mma_type t, mode m, bool c, lib_random &r)
     case SPECIAL:   if (r.below(24) == 0) { field = ones; part = r.below(2) ? 0 : (1ull << f.fraction) - 1 - r.below(2); }
                     else { field = bias - r.below(6); }
                     break;
+    case BORDERS:   /* exponents of bf16 and tf32 at the ends of what mma_values.h takes, and now and then a little further; c of all sizes, or 0 */
+    case BEYOND:
+        if (f.exponent == 8 && !c) {
+            const uint64_t further = m == BEYOND && r.below(64) == 0;
+            field = r.below(3) ? bias - 70 - further : bias + 43 + further * (1 + r.below(9));
+            if (r.below(4) == 0) { field = 0; part = 0; }
+        }
+        if (c && r.below(4) == 0) { field = 0; part = 0; }
+        break;
     default:        break;
     }
     if (m != SPECIAL) {

@@ -11,6 +11,7 @@
 #include "ptx/lib/f64_exact.h"
 #if PXL_WIDTH == 32
 #include "ptx/lib/mma_fp8.h"
+#include "ptx/lib/mma_values.h"
 #else
 #define PXL_NOINLINE static __attribute__((noinline, unused))
 #endif
@@ -60,7 +61,7 @@ PXL_INLINE void pxl_mma_tile(const pxl_mma_job *j, const pxl_tile *c, pxl_tile *
 {
     if (model == MODEL_IEEE)
         pxl_mma_ieee(j, c, d);
-    else
+    else if (!pxl_mma_by_values(j, c, d, model))
         pxl_mma_exact(j, c, d, model);
 }
 /* Any floating product, whatever its types. */

@@ -439,6 +439,23 @@ PXL_INLINE void pxl_apply_scales(pxl_mma_operands *o, const pxl_mma_job *j)
         o->b_e[k] += columns;
 }
 
+PXL_INLINE uint32_t pxl_mma_steps(const pxl_mma_job *j, pxl_mma_rule rule) { return rule.halves ? 2 : rule.split ? j->slabs : 1; }
+/* Step i, a slab having n of k. */
+PXL_INLINE pxl_mma_part pxl_mma_part_of(const pxl_mma_job *j, pxl_mma_rule rule, uint32_t n, uint32_t i)
+{
+    return (pxl_mma_part){rule.halves ? 8 * i : i * n, rule.halves ? 8 : n, rule.split ? 1 : j->slabs, n};
+}
+/* Adds c to a tile that was started from zero; -1 where c is NaN or infinite. */
+PXL_INLINE pxl_v8s pxl_add_c(const pxl_mma_job *j, const pxl_tile *c, pxl_tile *d)
+{
+    pxl_v8s special = 0;
+    for (uint32_t r = 0; r < j->rows; r++) {
+        special |= pxl_take_c(pxl_load8(c->at[r]), j->f32).special;
+        pxl_set_tile_row(d, r, j->f32, pxl_tile_row(c, r, j->f32) + pxl_tile_row(d, r, j->f32));
+    }
+    return special;
+}
+
 /* D = A · B + C under an NVIDIA model. */
 PXL_NOINLINE void pxl_mma_exact(const pxl_mma_job *j, const pxl_tile *c, pxl_tile *d, uint32_t model)
 {
@@ -455,17 +472,15 @@ PXL_NOINLINE void pxl_mma_exact(const pxl_mma_job *j, const pxl_tile *c, pxl_til
         pxl_apply_scales(&o, j);
         rule.least = -126;
     }
-    const uint32_t n = 4 * (uint32_t)pxl_mma_elements(j->ta), steps = rule.halves ? 2 : rule.split ? j->slabs : 1;
+    const uint32_t n = 4 * (uint32_t)pxl_mma_elements(j->ta), steps = pxl_mma_steps(j, rule);
     static const pxl_tile zero;
     for (uint32_t i = 0; i < steps; i++) {
-        const pxl_mma_part part = {rule.halves ? 8 * i : i * n, rule.halves ? 8 : n, rule.split ? 1 : j->slabs, n};
+        const pxl_mma_part part = pxl_mma_part_of(j, rule, n, i);
         const pxl_tile *from = i ? d : rule.halves ? &zero : c;
         o.special |= j->sparse ? pxl_step_sparse(&o, part, from, d, j->rows, j->f32, rule) : pxl_step(&o, part, from, d, j->rows, j->f32, rule);
     }
-    for (uint32_t r = 0; rule.halves && r < j->rows; r++) {
-        o.special |= pxl_take_c(pxl_load8(c->at[r]), j->f32).special;
-        pxl_set_tile_row(d, r, j->f32, pxl_tile_row(c, r, j->f32) + pxl_tile_row(d, r, j->f32));
-    }
+    if (rule.halves)
+        o.special |= pxl_add_c(j, c, d);
     if (pxl_any(o.special))
         pxl_mma_plain(j, c, d, model);
 }
