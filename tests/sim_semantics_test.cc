@@ -113,6 +113,94 @@ OUT:
     ret;
 }
 
+// Lanes 0 and 3 of each warp have ended, with another value in %v than those that vote. The elected lane tells.
+.visible .entry ended(.param .u64 out)
+{
+    .reg .pred %p, %q;
+    .reg .b32 %lane, %v, %r<7>;
+    .reg .b64 %a, %w;
+    mov.u32 %lane, %laneid;
+    mov.u32 %v, 8;
+    setp.eq.u32 %p, %lane, 0;
+    @%p ret;
+    setp.eq.u32 %p, %lane, 3;
+    @%p ret;
+    mov.u32 %v, 7;
+    setp.eq.u32 %p, %v, 7;
+    vote.sync.all.pred %q, %p, -1;
+    selp.u32 %r0, 1, 0, %q;
+    vote.sync.uni.pred %q, %p, -1;
+    @%q add.u32 %r0, %r0, 2;
+    match.all.sync.b32 %r1|%q, %v, -1;
+    @%q add.u32 %r0, %r0, 4;
+    redux.sync.add.u32 %r2, %v, -1;
+    redux.sync.and.b32 %r3, %v, -1;
+    match.any.sync.b32 %r4, %v, -1;
+    vote.sync.ballot.b32 %r5, %p, -1;
+    ld.param.u64 %a, [out];
+    mov.u32 %r6, %tid.x;
+    shr.u32 %r6, %r6, 5;
+    mul.wide.u32 %w, %r6, 32;
+    add.u64 %a, %a, %w;
+    elect.sync %r6|%q, -1;
+    @!%q ret;
+    st.global.v4.u32 [%a], {%r0, %r1, %r2, %r3};
+    st.global.v4.u32 [%a+16], {%r4, %r5, %r6, %lane};
+    ret;
+}
+
+// The same, and the lanes meet from two places.
+.visible .entry ended_apart(.param .u64 out)
+{
+    .reg .pred %p, %q;
+    .reg .b32 %lane, %v, %r<7>;
+    .reg .b64 %a, %w;
+    mov.u32 %lane, %laneid;
+    mov.u32 %v, 8;
+    setp.eq.u32 %p, %lane, 0;
+    @%p ret;
+    setp.eq.u32 %p, %lane, 3;
+    @%p ret;
+    mov.u32 %v, 7;
+    setp.eq.u32 %p, %v, 7;
+    and.b32 %r6, %lane, 1;
+    setp.eq.u32 %q, %r6, 0;
+    @%q bra EVEN;
+    vote.sync.all.pred %q, %p, -1;
+    selp.u32 %r0, 1, 0, %q;
+    vote.sync.uni.pred %q, %p, -1;
+    @%q add.u32 %r0, %r0, 2;
+    match.all.sync.b32 %r1|%q, %v, -1;
+    @%q add.u32 %r0, %r0, 4;
+    redux.sync.add.u32 %r2, %v, -1;
+    redux.sync.and.b32 %r3, %v, -1;
+    match.any.sync.b32 %r4, %v, -1;
+    vote.sync.ballot.b32 %r5, %p, -1;
+    bra.uni BOTH;
+EVEN:
+    vote.sync.all.pred %q, %p, -1;
+    selp.u32 %r0, 1, 0, %q;
+    vote.sync.uni.pred %q, %p, -1;
+    @%q add.u32 %r0, %r0, 2;
+    match.all.sync.b32 %r1|%q, %v, -1;
+    @%q add.u32 %r0, %r0, 4;
+    redux.sync.add.u32 %r2, %v, -1;
+    redux.sync.and.b32 %r3, %v, -1;
+    match.any.sync.b32 %r4, %v, -1;
+    vote.sync.ballot.b32 %r5, %p, -1;
+BOTH:
+    ld.param.u64 %a, [out];
+    mov.u32 %r6, %tid.x;
+    shr.u32 %r6, %r6, 5;
+    mul.wide.u32 %w, %r6, 32;
+    add.u64 %a, %a, %w;
+    elect.sync %r6|%q, -1;
+    @!%q ret;
+    st.global.v4.u32 [%a], {%r0, %r1, %r2, %r3};
+    st.global.v4.u32 [%a+16], {%r4, %r5, %r6, %lane};
+    ret;
+}
+
 // The warps wait at barriers that the other never comes to.
 .visible .entry crossed(.param .u64 out)
 {
@@ -271,6 +359,21 @@ TEST_P(SimSemantics, HalvesOfB128)
     ASSERT_EQ(run("wide", 1), PXB_OK) << error();
     EXPECT_EQ(word<uint64_t>(0), 0x1111111122222222u);
     EXPECT_EQ(word<uint64_t>(1), 0x3333333344444444u);
+}
+
+// "Wait until all non-exited threads corresponding to membermask": those that have ended, and lanes that a short block does not have, count for nothing.
+TEST_P(SimSemantics, AMaskMayNameLanesThatHaveEnded)
+{
+    for (const char *name : {"ended", "ended_apart"}) {
+        ASSERT_EQ(run(name, 40), PXB_OK) << error();
+        for (uint32_t warp = 0; warp < 2; warp++) {
+            const uint32_t members = warp ? 0xf6 : 0xfffffff6, count = warp ? 6 : 30;
+            const uint32_t expected[8] = {7, members, 7 * count, 7, members, members, 1, 1};
+            for (uint32_t i = 0; i < 8; i++)
+                EXPECT_EQ(word<uint32_t>(warp * 8 + i), expected[i]) << name << ", warp " << warp << ", word " << i;
+        }
+        set(0);
+    }
 }
 
 TEST_P(SimSemantics, BarriersAreNotOneBarrier)

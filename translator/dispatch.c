@@ -41,7 +41,7 @@ LLVMValueRef xl_entry_alloca(xl_emitter *x, LLVMTypeRef type)
     return v;
 }
 
-static LLVMValueRef here(xl_emitter *x)
+LLVMValueRef xl_lanes_here(xl_emitter *x)
 {
     LLVMValueRef v_true = l_i1(x, true);
     return xl_call_helper(x, "pxl_lane_ballot", &v_true, 1);
@@ -119,7 +119,7 @@ void xl_wait_barrier(xl_emitter *x, LLVMValueRef cells, const ptx_value *id)
 static LLVMValueRef missing(xl_emitter *x, LLVMValueRef v_mask)
 {
     LLVMValueRef v_alive = l_load(x, l_int(x, 32), x->dispatch->alive);
-    return l_and(x, l_and(x, v_mask, v_alive), l_not(x, here(x)));
+    return l_and(x, l_and(x, v_mask, v_alive), l_not(x, xl_lanes_here(x)));
 }
 
 void xl_rendezvous(xl_emitter *x, const ptx_value *mask)
@@ -153,6 +153,7 @@ static meeting *new_meeting(xl_emitter *x, LLVMValueRef fn, LLVMValueRef *args, 
     l_cond_br(x, l_icmp(x, LLVMIntEQ, v_missing, l_i32(x, 0)), b_call, d->b_dispatch);
     l_here(x, b_call);
     for (unsigned i = 0; i < nargs; i++) passed[i] = i < npointers ? m->arguments[i] : l_load(x, types[i], m->arguments[i]);
+    passed[mask] = l_and(x, passed[mask], xl_lanes_here(x));   /* lanes that have ended hold anything */
     if (fn) {
         LLVMValueRef v = LLVMBuildCall2(x->b, type, fn, passed, nargs, "");
         if (!npointers) {

@@ -120,7 +120,8 @@ static unsigned mask_place(const isa_elem *signature, uint32_t n)
 static void call_meaning(xl_emitter *x, const ptx_insn *insn, const isa_elem *signature, const ptx_value *values, uint32_t n, LLVMValueRef v_guard)
 {
     char name[160];
-    bool meets = x->dispatch && xl_is_collective(insn), named = meets && !strcmp(insn->form->family, "warp") && !strstr(insn->form->pattern, ".aligned");
+    bool collective = xl_is_collective(insn), meets = x->dispatch && collective;
+    bool masked = collective && !strcmp(insn->form->family, "warp") && !strstr(insn->form->pattern, ".aligned"), named = meets && masked;
     if (meets && !named) xl_rendezvous(x, NULL);           /* .aligned: the whole warp comes here */
     if (x->options->mma_fast && xl_lower_matrix_core(x, isa_meaning_names[insn->meaning], signature, values, n)) return;
     snprintf(name, sizeof name, "pxl_%s", function_of(insn->meaning));
@@ -148,11 +149,13 @@ static void call_meaning(xl_emitter *x, const ptx_insn *insn, const isa_elem *si
     LLVMValueRef v = NULL, met[ISA_MAX_ELEMS];
     unsigned nresults = 0;
     for (uint32_t i = 0; i < n; i++) nresults += signature[i].role == ISA_ROLE_DST;
+    unsigned mask = masked ? mask_place(signature, n) - (pointers ? 0 : nresults) : 0;
     if (named) {
         unsigned npointers = pointers ? nresults : 0;
-        xl_meet(x, fn, args, nargs, npointers, mask_place(signature, n) - (pointers ? 0 : nresults), met);
+        xl_meet(x, fn, args, nargs, npointers, mask, met);
         v = met[0];
     } else {
+        if (masked) args[mask] = l_and(x, args[mask], xl_lanes_here(x));   /* "non-exited threads corresponding to membermask" */
         v = LLVMBuildCall2(x->b, type, fn, args, nargs, "");
     }
 

@@ -37,5 +37,7 @@ void xl_rendezvous(xl_emitter *x, const ptx_value *mask);
 void xl_meet(xl_emitter *x, LLVMValueRef fn, LLVMValueRef *args, unsigned nargs, unsigned npointers, unsigned mask, LLVMValueRef *results);
 /* An alloca in the entry block. */
 LLVMValueRef xl_entry_alloca(xl_emitter *x, LLVMTypeRef type);
+/* The lanes of this warp that are here, as a mask. */
+LLVMValueRef xl_lanes_here(xl_emitter *x);
 
 #endif
