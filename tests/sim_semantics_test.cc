@@ -201,6 +201,40 @@ BOTH:
     ret;
 }
 
+// What a subtraction leaves in CC.CF and takes from there.
+.visible .entry carries(.param .u64 out)
+{
+    .reg .b32 %c, %d<8>;
+    .reg .b64 %a, %e, %f;
+    ld.param.u64 %a, [out];
+    sub.cc.u32 %c, 1, 2;
+    addc.u32 %d0, 100, 0;
+    sub.cc.u32 %c, 2, 1;
+    addc.u32 %d1, 200, 0;
+    sub.cc.u32 %c, 2, 2;
+    madc.lo.u32 %d2, 3, 4, 300;
+    sub.cc.u32 %c, 1, 2;
+    madc.lo.u32 %d3, 3, 4, 400;
+    add.cc.u32 %c, -1, 1;
+    subc.u32 %d4, 505, 2;
+    add.cc.u32 %c, 1, 1;
+    subc.u32 %d5, 605, 2;
+    add.cc.u32 %c, 1, 1;
+    subc.cc.u32 %c, 2, 1;
+    addc.u32 %d6, 700, 0;
+    add.cc.u32 %c, 1, 1;
+    subc.cc.u32 %c, 1, 1;
+    addc.u32 %d7, 800, 0;
+    st.global.v4.u32 [%a], {%d0, %d1, %d2, %d3};
+    st.global.v4.u32 [%a+16], {%d4, %d5, %d6, %d7};
+    sub.cc.u64 %e, 1, 2;
+    addc.u64 %e, 900, 0;
+    sub.cc.u64 %f, 2, 1;
+    addc.u64 %f, 900, 0;
+    st.global.v2.u64 [%a+32], {%e, %f};
+    ret;
+}
+
 // The warps wait at barriers that the other never comes to.
 .visible .entry crossed(.param .u64 out)
 {
@@ -374,6 +408,17 @@ TEST_P(SimSemantics, AMaskMayNameLanesThatHaveEnded)
         }
         set(0);
     }
+}
+
+// The constants that ptxas 13.0 makes of this kernel: after a subtraction CC.CF is 1 where nothing was borrowed.
+TEST_P(SimSemantics, ASubtractionCarriesWhereItDoesNotBorrow)
+{
+    ASSERT_EQ(run("carries", 1), PXB_OK) << error();
+    const uint32_t expected[8] = {100, 201, 313, 412, 503, 602, 701, 800};
+    for (uint32_t i = 0; i < 8; i++)
+        EXPECT_EQ(word<uint32_t>(i), expected[i]) << i;
+    EXPECT_EQ(word<uint64_t>(4), 900u);
+    EXPECT_EQ(word<uint64_t>(5), 901u);
 }
 
 TEST_P(SimSemantics, BarriersAreNotOneBarrier)

@@ -61,7 +61,8 @@ static bool packed(const ref_name *name, ref_type t, const uint64_t *src, uint64
     return true;
 }
 
-/* The instructions with the carry flag: dst[1] or the only extra source is CC.CF. */
+/* The instructions with the carry flag: dst[1] or the only extra source is CC.CF. Those that subtract add the complement: CC.CF is the carry
+ * out of that, the contrary of a borrow, as NVIDIA's assembler has it (see ptx/lib/int.c). */
 static bool carry(const ref_name *name, ref_type t, const uint64_t *src, uint64_t *dst)
 {
     const char *op = name->word[0];
@@ -75,10 +76,14 @@ static bool carry(const ref_name *name, ref_type t, const uint64_t *src, uint64_
         x = src[0] & mask;
         y = src[1] & mask;
     }
-    r = !strncmp(op, "sub", 3) ? x - y - in : x + y + in;
+    if (!strncmp(op, "sub", 3)) {
+        y = ~y & mask;
+        in = with_in ? in : 1;
+    }
+    r = x + y + in;
     dst[0] = (uint64_t)(r & mask);
     if (ref_has(name, "cc"))
-        dst[1] = (uint64_t)(r >> t.bits) & 1; /* of a difference: the borrow */
+        dst[1] = (uint64_t)(r >> t.bits) & 1;
     return true;
 }
 

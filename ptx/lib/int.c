@@ -139,9 +139,15 @@ PXL_INLINE void mad24_hi_sat_s32(L_s32 *d, const L_s32 *a, const L_s32 *b, const
     *d = __builtin_elementwise_add_sat(CONVERT(L_s32, product24_s32(*a, *b) >> 16), *c);
 }
 
-/* ---- carries: CC.CF is an element of its own ---- */
+/* ---- carries: CC.CF is an element of its own ----
+ *
+ * A difference leaves the carry of x + ~y + 1 there, that is, 1 where nothing was borrowed, and subc takes 1 for "no borrow". The
+ * ISA's "borrow-out" and "a - (b + CC.CF)" cannot be told from that in a chain of subtractions, but where addc or madc reads what
+ * sub.cc left, or subc what add.cc left: ptxas 13.0 folds sub.cc 1, 2 and addc 0, 0 to 0, and code for sm_75 and
+ * sm_90 passes the carry of IADD3 on as it is.
+ */
 
-/* x + y + carry-in; *carry is set where the sum left the type. */
+/* x + y + carry-in, x + ~y + carry-in; *carry is set where the sum left the type. */
 #define INT_CARRY_CORE(U) \
     PXL_INLINE L_##U plus_##U(L_##U x, L_##U y, L_##U carry_in, L_pred *carry) \
     { \
@@ -149,10 +155,10 @@ PXL_INLINE void mad24_hi_sat_s32(L_s32 *d, const L_s32 *a, const L_s32 *b, const
         *carry = PRED(t < x) | PRED(r < t); \
         return r; \
     } \
-    PXL_INLINE L_##U minus_##U(L_##U x, L_##U y, L_##U borrow_in, L_pred *borrow) \
+    PXL_INLINE L_##U minus_##U(L_##U x, L_##U y, L_##U carry_in, L_pred *carry) \
     { \
-        L_##U t = x - y, r = t - borrow_in; \
-        *borrow = PRED(x < y) | PRED(t < borrow_in); \
+        L_##U borrow = 1 - carry_in, t = x - y, r = t - borrow; \
+        *carry = PRED(x >= y) & PRED(t >= borrow); \
         return r; \
     }
 INT_CARRY_CORE(u32) INT_CARRY_CORE(u64)
@@ -167,7 +173,7 @@ INT_CARRY_CORE(u32) INT_CARRY_CORE(u64)
     } \
     PXL_INLINE void sub_cc_##T(L_##T *d, const L_##T *a, const L_##T *b, L_pred *out) \
     { \
-        *d = (L_##T)minus_##U((L_##U)*a, (L_##U)*b, SPLAT(L_##U, 0), out); \
+        *d = (L_##T)minus_##U((L_##U)*a, (L_##U)*b, SPLAT(L_##U, 1), out); \
     } \
     PXL_INLINE void addc_cc_##T(L_##T *d, const L_##T *a, const L_##T *b, const L_pred *in, L_pred *out) \
     { \
