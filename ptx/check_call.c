@@ -44,6 +44,41 @@ static bool check_actual(ptx_parser *p, const ptx_raw_value *v, const ptx_variab
                      formal->is_array ? "[]" : "", what);
 }
 
+/* How many parameters were written: a vector is one. */
+static uint32_t written(const ptx_variable *const *formals, uint32_t n)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < n; i++)
+        count += formals[i]->part == 0;
+    return count;
+}
+
+/* The arguments with vector registers as their components, as many as there are formal parameters (or all but an open last one);
+ * NULL after a fault. */
+static const ptx_raw_value *spread(ptx_parser *p, const ptx_raw_value *v, uint32_t n, const ptx_variable *const *formals, uint32_t nformals, bool returned)
+{
+    ptx_raw_value *out = PTX_NEW(p, ptx_raw_value, nformals + 1);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t parts = formals[at]->parts ? formals[at]->parts : 1;
+        const bool sink = v[i].kind == PTX_RAW_SINK && returned;
+        if (!sink && (parts > 1 || (v[i].kind == PTX_RAW_REG && v[i].vector > 1)) && (v[i].kind != PTX_RAW_REG || v[i].vector != parts)) {
+            char what[256];
+            ptx_explain_value(&v[i], what, sizeof what);
+            const int name = parts > 1 ? (int)strlen(formals[at]->name) - 2 : (int)strlen(formals[at]->name);
+            PTX_FAULT(p, v[i].at, "parameter '%.*s' is %s, and cannot be %s", name, formals[at]->name,
+                      parts == 1 ? "no vector" : parts == 2 ? "a vector of 2" : "a vector of 4", what);
+            return NULL;
+        }
+        for (uint32_t k = 0; k < parts; k++) {
+            out[at] = v[i];
+            out[at].vector = 1;
+            out[at++].reg += k;
+        }
+    }
+    return out;
+}
+
 static const ptx_value *keep_values(ptx_parser *p, const ptx_raw_value *v, uint32_t n,
                                     const ptx_variable *const *formals, uint32_t nformals)
 {
@@ -57,12 +92,19 @@ bool ptx_check_call(ptx_parser *p, const ptx_prototype *callee, const char *name
                     const ptx_raw_value *returns, uint32_t nreturns, const ptx_raw_value *args, uint32_t nargs)
 {
     bool open = callee->nparams && callee->params[callee->nparams - 1]->size == 0;
-    if (nreturns != callee->nreturns)
-        return PTX_FAULT(p, insn->at, "'%s' returns %u value%s, but %u %s taken", name, callee->nreturns,
-                         callee->nreturns == 1 ? "" : "s", nreturns, nreturns == 1 ? "is" : "are");
-    if (nargs != callee->nparams && !(open && nargs + 1 == callee->nparams))
-        return PTX_FAULT(p, insn->at, "'%s' has %u parameter%s, but %u %s given", name, callee->nparams,
-                         callee->nparams == 1 ? "" : "s", nargs, nargs == 1 ? "is" : "are");
+    uint32_t returned = written(callee->returns, callee->nreturns), expected = written(callee->params, callee->nparams);
+    if (nreturns != returned)
+        return PTX_FAULT(p, insn->at, "'%s' returns %u value%s, but %u %s taken", name, returned, returned == 1 ? "" : "s", nreturns,
+                         nreturns == 1 ? "is" : "are");
+    if (nargs != expected && !(open && nargs + 1 == expected))
+        return PTX_FAULT(p, insn->at, "'%s' has %u parameter%s, but %u %s given", name, expected, expected == 1 ? "" : "s", nargs,
+                         nargs == 1 ? "is" : "are");
+    returns = spread(p, returns, nreturns, callee->returns, callee->nreturns, true);
+    args = spread(p, args, nargs, callee->params, callee->nparams, false);
+    if (!returns || !args)
+        return false;
+    nargs = callee->nparams - (nargs != expected);
+    nreturns = callee->nreturns;
     for (uint32_t i = 0; i < nreturns; i++)
         if (!check_actual(p, &returns[i], callee->returns[i], true))
             return false;

@@ -75,6 +75,7 @@ struct ptx_variable {
     uint32_t nrelocations;
     uint64_t offset;           /* params: offset in the parameter block; shared/local: offset in the function's or module's block */
     uint32_t index;            /* position in its owner's list */
+    uint8_t part, parts;       /* a parameter that is one of the components of a vector register; parts 0 elsewhere */
     bool is_pointer;           /* `.param .u64 .ptr …` */
     const ptx_function *owner; /* NULL = module scope */
     ptx_location at;

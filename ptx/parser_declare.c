@@ -424,13 +424,13 @@ static bool parse_pointer(ptx_parser *p, ptx_declarator *d)
     return !ptx_accept_word(p, ".align") || parse_align(p, &pointee_align);
 }
 
-/* A parameter in a register: its number is kept as the offset. */
+/* A parameter in a register: its number is kept as the offset. The components of a vector are registers one after the other. */
 static bool bind_register_parameter(ptx_parser *p, const ptx_declarator *d, const ptx_token *name, ptx_variable *v)
 {
     ptx_binding *b;
     if (!declare_register(p, d, name, &b))
         return false;
-    if (b->is_range || d->vector > 1)
+    if (b->is_range)
         return PTX_FAULT(p, v->at, "a parameter is a single register");
     v->offset = ptx_register_of(p, b, 0, 0);
     return true;

@@ -47,6 +47,27 @@ static void add_parameter(ptx_parser *p, parameter_list *list, const ptx_variabl
     list->items[list->count++] = v;
 }
 
+/* A vector in a register is passed as its components. */
+static void add_components(ptx_parser *p, parameter_list *list, const ptx_variable *whole)
+{
+    const size_t length = strlen(whole->name);
+    for (uint32_t k = 0; k < whole->vector; k++) {
+        ptx_variable *v = PTX_NEW(p, ptx_variable, 1);
+        *v = *whole;
+        char *name = ptx_new(p, length + 3, 1);
+        memcpy(name, whole->name, length);
+        memcpy(name + length, (char[]){'.', "xyzw"[k], 0}, 3);
+        v->name = name;
+        v->size = whole->size / whole->vector;
+        v->offset = whole->offset + k;
+        v->vector = 1;
+        v->part = (uint8_t)k;
+        v->parts = (uint8_t)whole->vector;
+        v->index = list->count;
+        add_parameter(p, list, v);
+    }
+}
+
 /* Behind `(`. */
 static bool parse_list(ptx_parser *p, bool is_entry, bool is_prototype, parameter_list *list)
 {
@@ -64,7 +85,10 @@ static bool parse_list(ptx_parser *p, bool is_entry, bool is_prototype, paramete
             return false;
         }
         v->index = list->count;
-        add_parameter(p, list, v);
+        if (v->space == PTX_SPACE_REG && v->vector > 1)
+            add_components(p, list, v);
+        else
+            add_parameter(p, list, v);
         if (ptx_accept(p, ','))
             continue;
         if (ptx_expect(p, ')', "',' or ')'"))
@@ -108,7 +132,7 @@ static bool same_parameters(const ptx_variable *const *a, uint32_t na, const ptx
         return false;
     for (uint32_t i = 0; i < na; i++)
         if (a[i]->type != b[i]->type || a[i]->size != b[i]->size || a[i]->is_array != b[i]->is_array ||
-            a[i]->space != b[i]->space)
+            a[i]->space != b[i]->space || a[i]->parts != b[i]->parts)
             return false;
     return true;
 }

@@ -627,6 +627,10 @@ TEST(Parser, ChecksVersionAndTarget)
     EXPECT_EQ(parse(std::string(".version 7.0\n.target sm_80\n.address_size 64\n") + body)->nerrors, 0u);
     Module old_ptx = parse(std::string(".version 6.5\n.target sm_80\n.address_size 64\n") + body);
     EXPECT_STREQ(old_ptx->diagnostics[0].message, "redux.sync.add.s32 needs PTX 7.0 or later, but this module is .version 6.5");
+    /* Conversions of f16 are older than its arithmetic. */
+    Module half = parse(".version 3.2\n.target sm_20\n.address_size 64\n.entry k() { .reg .f16 h; .reg .f32 f; cvt.f32.f16 f, h; cvt.rn.f16.f32 h, f; add.f16 h, h, h; }");
+    ASSERT_EQ(half->nerrors, 1u) << all_messages(half.get());
+    EXPECT_EQ(std::string(half->diagnostics[0].message).substr(0, 18), "add.f16 needs PTX ");
     Module old_sm = parse(std::string(".version 7.0\n.target sm_75\n.address_size 64\n") + body);
     EXPECT_STREQ(old_sm->diagnostics[0].message, "redux.sync.add.s32 needs sm_80 or later, but this module is for sm_75");
 }
@@ -828,6 +832,40 @@ TEST(Module, CallsAndParamFrames)
     EXPECT_EQ(f->prototype.params[0]->owner, f);
     EXPECT_EQ(f->param_size, 16u);
     EXPECT_EQ(f->param_frame, 20u);
+}
+
+/* A parameter that is a vector register is passed whole; the module holds its components. */
+TEST(Module, VectorParameters)
+{
+    const std::string f = std::string(head) + ".func (.reg .v2 .u32 o) f(.reg .v4 .b16 a, .reg .u32 b) { mov.u32 o.x, b; cvt.u32.u16 o.y, a.w; ret; }\n"
+                          ".entry k() { .reg .v2 .u32 v; .reg .v4 .b16 w; .reg .b32 r<2>; ";
+    Module m = parse(f + "call (v), f, (w, r1); call (_), f, (w, 3); }\n");
+    EXPECT_EQ(m->nerrors, 0u) << all_messages(m.get());
+    const ptx_prototype &p = function(m, "f")->prototype;
+    ASSERT_EQ(p.nparams, 5u);
+    EXPECT_STREQ(p.params[3]->name, "a.w");
+    EXPECT_EQ(p.params[3]->size, 2u);
+    EXPECT_EQ(p.params[3]->parts, 4u);
+    EXPECT_EQ(p.params[4]->parts, 0u);
+    const ptx_insn &call = function(m, "k")->insns[0];
+    ASSERT_EQ(call.nargs, 5u);
+    ASSERT_EQ(call.nreturns, 2u);
+    EXPECT_EQ(call.args[3].reg, call.args[0].reg + 3);
+    EXPECT_EQ(call.returns[1].reg, call.returns[0].reg + 1);
+    EXPECT_EQ(function(m, "k")->insns[1].returns[1].kind, PTX_VALUE_SINK);
+
+    const std::pair<const char *, const char *> wrong[] = {
+        {"call (v), f, (v, r1);", "parameter 'a' is a vector of 4, and cannot be a register of type .v2 .u32"},
+        {"call (v), f, (r0, r1);", "parameter 'a' is a vector of 4, and cannot be a register of type .b32"},
+        {"call (v), f, (w, v);", "parameter 'b' is no vector, and cannot be a register of type .v2 .u32"},
+        {"call (v), f, (w);", "'f' has 2 parameters, but 1 is given"},
+        {"call (r0, r1), f, (w, r1);", "'f' returns 1 value, but 2 are taken"},
+    };
+    for (const auto &[text, message] : wrong) {
+        Module bad = parse(f + text + " }\n");
+        ASSERT_EQ(bad->nerrors, 1u) << text;
+        EXPECT_EQ(std::string(bad->diagnostics[0].message).substr(0, strlen(message)), message);
+    }
 }
 
 TEST(Module, AliasesShareTheBody)

@@ -76,6 +76,38 @@ OUT:
     ret;
 }
 
+.func (.reg .v2 .b64 %both) vectors(.reg .v4 .u32 %four, .reg .b32 %one, .reg .v2 .u16 %two)
+{
+    .reg .b32 %x;
+    .reg .v2 .b64 %r;
+    mov.b32 %x, {%two.x, %two.y};
+    sub.u32 %four.w, %four.w, %one;
+    mov.b64 %r.x, {%four.x, %four.w};
+    mov.b64 %r.y, {%four.y, %x};
+    add.u64 %r.y, %r.y, 256;
+    mov.v2.b64 %both, %r;
+    ret;
+}
+
+.visible .entry passed_as_vectors(.param .u64 out)
+{
+    .reg .v4 .b32 %a;
+    .reg .v2 .b16 %b;
+    .reg .v2 .u64 %r;
+    .reg .b64 %p, %f;
+    ld.param.u64 %p, [out];
+    mov.v4.b32 %a, {11, 12, 13, 14};
+    mov.v2.b16 %b, {5, 6};
+    call (%r), vectors, (%a, 4, %b);
+    st.global.v2.u64 [%p], %r;
+    mov.b32 %a.x, 21;
+    mov.u64 %f, vectors;
+like_vectors: .callprototype (.reg .v2 .b64 _) _ (.reg .v4 .u32 _, .reg .b32 _, .reg .v2 .u16 _);
+    call (%r), %f, (%a, 5, %b), like_vectors;
+    st.global.v2.u64 [%p+16], %r;
+    ret;
+}
+
 .visible .entry unwritten_in_call(.param .u64 out)
 {
     .reg .b32 %r<4>;
@@ -373,6 +405,15 @@ TEST_P(SimSemantics, ParametersInRegisters)
     EXPECT_EQ(word<uint64_t>(0), 0x1111111122222222u);
     EXPECT_EQ(word<uint32_t>(2), 3u);
     EXPECT_EQ(word<uint16_t>(6), 8u);
+}
+
+TEST_P(SimSemantics, VectorsInRegisters)
+{
+    ASSERT_EQ(run("passed_as_vectors", 1), PXB_OK) << error();
+    EXPECT_EQ(word<uint64_t>(0), 10ull << 32 | 11);
+    EXPECT_EQ(word<uint64_t>(1), 0x60005ull << 32 | 268);
+    EXPECT_EQ(word<uint64_t>(2), 9ull << 32 | 21);
+    EXPECT_EQ(word<uint64_t>(3), 0x60005ull << 32 | 268);
 }
 
 TEST_P(SimSemantics, WhatACallNeverWroteIsZero)
