@@ -13,12 +13,20 @@
 
 enum { MOST = 256, WORDS = MOST / 64 };
 
+/* Of a value, in a run: the last one that wrote it, and the head of the list of those that have read it since; 0: none, else 1 more. */
+typedef struct touch { uint16_t writer, readers; } touch;
+typedef struct reader { uint16_t member, next; } reader;
+
 /* A run of drafts. */
 typedef struct run {
     cpu_decoder *d;
     uint32_t first, n;
+    touch *touches;                    /* of every value; all zero between runs */
+    uint32_t a[MOST];                  /* the value of A's first register */
     uint64_t after[MOST][WORDS];       /* which earlier ones of the run each has to follow */
     uint64_t done[WORDS];
+    uint32_t nreaders;
+    reader readers[MOST * UINT8_MAX];  /* a draft has at most 255 operands */
 } run;
 
 static const cpu_operand *operands_of(const cpu_decoder *d, const cpu_draft *x)
@@ -26,7 +34,6 @@ static const cpu_operand *operands_of(const cpu_decoder *d, const cpu_draft *x)
     return &d->operands[x->operands];
 }
 
-/* The value of A's first register. */
 static uint32_t value_of_a(const cpu_decoder *d, const cpu_draft *x)
 {
     const cpu_operand *o = operands_of(d, x);
@@ -36,26 +43,54 @@ static uint32_t value_of_a(const cpu_decoder *d, const cpu_draft *x)
     return CPU_NO_VALUE;
 }
 
-static bool touches(const cpu_decoder *d, const cpu_draft *x, uint32_t value)
+static void follow(run *r, uint32_t k, uint32_t earlier)
 {
-    const cpu_operand *o = operands_of(d, x);
-    for (uint32_t n = 0; n < x->n; n++)
-        if ((o[n].role == CPU_R_USE || o[n].role == CPU_R_DEF) && o[n].value == value)
-            return true;
-    return false;
+    if (earlier != k)                  /* its own operands */
+        r->after[k][earlier / 64] |= 1ull << earlier % 64;
 }
 
-/* Does one of them write what the other reads or writes? */
-static bool depend(const cpu_decoder *d, const cpu_draft *x, const cpu_draft *y)
+/* A read follows the last write; a write follows that too, and the reads since. What is further back follows from these. */
+static void use(run *r, uint32_t k, uint32_t value)
 {
-    const cpu_operand *o = operands_of(d, x), *p = operands_of(d, y);
-    for (uint32_t n = 0; n < x->n; n++)
-        if (o[n].role == CPU_R_DEF && touches(d, y, o[n].value))
-            return true;
-    for (uint32_t n = 0; n < y->n; n++)
-        if (p[n].role == CPU_R_DEF && touches(d, x, p[n].value))
-            return true;
-    return false;
+    touch *t = &r->touches[value];
+    if (t->writer)
+        follow(r, k, t->writer - 1u);
+    r->readers[r->nreaders++] = (reader){(uint16_t)k, t->readers};
+    t->readers = (uint16_t)r->nreaders;
+}
+
+static void define(run *r, uint32_t k, uint32_t value)
+{
+    touch *t = &r->touches[value];
+    if (t->writer)
+        follow(r, k, t->writer - 1u);
+    for (uint32_t at = t->readers; at; at = r->readers[at - 1].next)
+        follow(r, k, r->readers[at - 1].member);
+    *t = (touch){(uint16_t)(k + 1), 0};
+}
+
+/* All reads of a draft come before its writes. */
+static void find_dependences(run *r)
+{
+    const cpu_draft *drafts = r->d->drafts + r->first;
+    memset(r->after, 0, sizeof r->after);
+    r->nreaders = 0;
+    for (uint32_t k = 0; k < r->n; k++) {
+        const cpu_operand *o = operands_of(r->d, &drafts[k]);
+        for (uint32_t i = 0; i < drafts[k].n; i++)
+            if (o[i].role == CPU_R_USE)
+                use(r, k, o[i].value);
+        for (uint32_t i = 0; i < drafts[k].n; i++)
+            if (o[i].role == CPU_R_DEF)
+                define(r, k, o[i].value);
+        r->a[k] = value_of_a(r->d, &drafts[k]);
+    }
+    for (uint32_t k = 0; k < r->n; k++)
+        for (uint32_t i = 0; i < drafts[k].n; i++) {
+            const cpu_operand *o = &operands_of(r->d, &drafts[k])[i];
+            if (o->role == CPU_R_USE || o->role == CPU_R_DEF)
+                r->touches[o->value] = (touch){0, 0};
+        }
 }
 
 static bool is_ready(const run *r, uint32_t k)
@@ -72,7 +107,7 @@ static uint32_t choose(const run *r, uint32_t a)
     uint32_t any = MOST;
     for (uint32_t k = 0; k < r->n; k++)
         if (is_ready(r, k)) {
-            if (value_of_a(r->d, &r->d->drafts[r->first + k]) == a)
+            if (r->a[k] == a)
                 return k;
             if (any == MOST)
                 any = k;
@@ -83,18 +118,14 @@ static uint32_t choose(const run *r, uint32_t a)
 static void reorder(run *r)
 {
     cpu_draft ordered[MOST], *drafts = r->d->drafts + r->first;
-    memset(r->after, 0, sizeof r->after);
+    find_dependences(r);
     memset(r->done, 0, sizeof r->done);
-    for (uint32_t k = 0; k < r->n; k++)
-        for (uint32_t j = 0; j < k; j++)
-            if (depend(r->d, &drafts[j], &drafts[k]))
-                r->after[k][j / 64] |= 1ull << j % 64;
     uint32_t a = CPU_NO_VALUE;
     for (uint32_t n = 0; n < r->n; n++) {
         uint32_t k = choose(r, a);
         ordered[n] = drafts[k];
         r->done[k / 64] |= 1ull << k % 64;
-        a = value_of_a(r->d, &drafts[k]);
+        a = r->a[k];
     }
     memcpy(drafts, ordered, r->n * sizeof *drafts);
 }
@@ -124,9 +155,11 @@ bool cpu_schedule(cpu_decoder *d)
 {
     uint8_t *target = calloc(d->ndrafts + 1, 1);
     run *r = malloc(sizeof *r);
-    if (target && r) {
+    touch *touches = calloc(d->nvalues + 1, sizeof *touches);
+    if (target && r && touches) {
         mark_targets(d, target);
         r->d = d;
+        r->touches = touches;
         for (uint32_t k = 0; k < d->ndrafts; k += r->n ? r->n : 1) {
             r->first = k;
             r->n = 0;
@@ -137,8 +170,9 @@ bool cpu_schedule(cpu_decoder *d)
         }
     } else
         cpu_decode_fail(d, CPU_NO_MEMORY, "out of memory while decoding");
-    bool done = target && r;
+    bool done = target && r && touches;
     free(target);
     free(r);
+    free(touches);
     return done;
 }
