@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "ptx/host.h"
 
 /* ------------------------------------------------------------ memory */
 
@@ -490,7 +491,10 @@ ptx_module *ptx_parse_within(const char *text, size_t length, const char *file, 
     p->arena = &store->arena;
     p->module->address_size = 64;
     p->shared_align = 16;
+    ptx_host host;
+    ptx_host_leave(&host);
     run(p, text, length, file);
+    ptx_host_return(&host);
     free_scratch(p);
     free(p);
     return &store->module;

@@ -2,6 +2,7 @@
 // were never written, several barriers, sizes of shared memory, halves of b128, a heap that was asked for too much, and what a
 // fault leaves behind.
 #include <gtest/gtest.h>
+#include <cfenv>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -350,6 +351,34 @@ SPIN:
 }
 )";
 
+// Read, folded, translated and computed under the rounding of the program that calls us.
+const char *const numbers = R"(.version 8.3
+.target sm_90
+.address_size 64
+.visible .entry numbers(.param .u64 out)
+{
+    .reg .b64 %a;
+    .reg .f32 %f<4>;
+    .reg .f64 %d;
+    ld.param.u64 %a, [out];
+    mov.f32 %f0, 0.1;
+    st.global.f32 [%a], %f0;
+    mov.f32 %f0, 1e-40;
+    st.global.f32 [%a+4], %f0;
+    mov.f64 %d, 1.0 / 3.0;
+    st.global.f64 [%a+8], %d;
+    mov.f32 %f1, 0f4b800000;
+    ld.global.f32 %f2, [%a+252];
+    add.rn.f32 %f3, %f1, %f2;
+    st.global.f32 [%a+16], %f3;
+    mul.rn.f32 %f3, %f0, 0f3f000000;
+    st.global.f32 [%a+20], %f3;
+    sin.approx.f32 %f3, 0f40490fdb;
+    st.global.f32 [%a+24], %f3;
+    ret;
+}
+)";
+
 class SimSemantics : public testing::TestWithParam<const char *>
 {
 protected:
@@ -492,6 +521,47 @@ TEST_P(SimSemantics, AFaultIsOfItsOwnLaunch)
 TEST_P(SimSemantics, ATimeLimitCountsShortBlocks)
 {
     EXPECT_EQ(run("nothing", 1, 2000000000, 300), PXB_FAULT_TIMEOUT) << error();
+}
+
+// Other rounding, and where a program can say so, subnormals flushed as -ffast-math does.
+void disturb()
+{
+    fesetround(FE_UPWARD);
+#ifdef __SSE__
+    __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040);
+#endif
+}
+
+TEST_P(SimSemantics, TheCallersRoundingIsItsOwn)
+{
+    uint32_t usual[7];
+    for (bool disturbed : {false, true}) {
+        fenv_t environment;
+        pxb_module *m = module;
+        float one = 1;
+        pxb_memory_write(device, memory + 252, &one, sizeof one);
+        fegetenv(&environment);
+        if (disturbed)
+            disturb();
+        pxb_status status = pxb_module_load_text(context, numbers, strlen(numbers), disturbed ? "numbers.ptx" : "usual.ptx", &module);
+        if (!status)
+            status = run("numbers", 1);
+        const int rounding = fegetround();
+        fesetenv(&environment);
+        ASSERT_EQ(status, PXB_OK) << error();
+        pxb_module_free(module);
+        module = m;
+        EXPECT_EQ(rounding, disturbed ? FE_UPWARD : FE_TONEAREST);
+        EXPECT_EQ(word<uint32_t>(0), 0x3dcccccdu);
+        EXPECT_EQ(word<uint32_t>(1), 0x000116c2u);
+        EXPECT_EQ(word<uint64_t>(1), 0x3fd5555555555555u);
+        EXPECT_EQ(word<uint32_t>(4), 0x4b800000u);
+        EXPECT_EQ(word<uint32_t>(5), 0x00008b61u);
+        for (uint32_t i = 0; i < 7; i++) {
+            EXPECT_TRUE(!disturbed || usual[i] == word<uint32_t>(i)) << i;
+            usual[i] = word<uint32_t>(i);
+        }
+    }
 }
 
 std::string name_of(const testing::TestParamInfo<const char *> &info)

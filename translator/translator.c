@@ -11,6 +11,7 @@
 #include <time.h>
 #include <llvm-c/Analysis.h>
 #include <llvm/Config/llvm-config.h>
+#include "ptx/host.h"
 #include "translator/l_llvm.h"
 
 typedef struct xl_block { struct xl_block *next; } xl_block;
@@ -146,7 +147,7 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *data)
     LLVMDisposeMessage(text);
 }
 
-bool xl_translate(const ptx_module *module, const xl_options *options, xl_result *result)
+static bool translate(const ptx_module *module, const xl_options *options, xl_result *result)
 {
     memset(result, 0, sizeof *result);
     xl_emitter *x = calloc(1, sizeof *x);
@@ -178,5 +179,15 @@ bool xl_translate(const ptx_module *module, const xl_options *options, xl_result
     }
     dispose(x);
     free(x);
+    return worked;
+}
+
+/* LLVM weighs with floating point what it does first: its output is not to depend on the host program. */
+bool xl_translate(const ptx_module *module, const xl_options *options, xl_result *result)
+{
+    ptx_host host;
+    ptx_host_leave(&host);
+    const bool worked = translate(module, options, result);
+    ptx_host_return(&host);
     return worked;
 }

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
+#include "ptx/host.h"
 #include "runtime/sim/state.h"
 
 enum {
@@ -222,6 +223,8 @@ static void *work(void *argument)
 {
     worker *w = argument;
     launch_state *s = w->state;
+    ptx_host host;                       /* the caller's, also in other threads, which begin with it */
+    ptx_host_leave(&host);
     for (bool busy = true; busy;) {
         uint64_t number;
         resident *place = free_place(w);
@@ -244,6 +247,7 @@ static void *work(void *argument)
     pthread_mutex_unlock(&s->lock);
     for (uint32_t k = 0; k < w->made; k++)
         free_resident(&w->blocks[k]);
+    ptx_host_return(&host);
     return NULL;
 }
 
