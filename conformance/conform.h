@@ -76,10 +76,10 @@ void conform_expect_warp(const conform_case *c, uint64_t values[ISA_MAX_ELEMS][C
  * instruction; the others give zeros. Freed with free(); NULL: no memory. */
 char *conform_module(const conform_case *const *cases, uint32_t count);
 bool conform_has_mask(const conform_case *c);
-/* Forms that sm_70 and later no longer have go into modules of their own. */
-bool conform_is_legacy(const conform_case *c);
-/* So do forms of a PTX version after 9.0, which toolkits in use do not know yet. */
-bool conform_is_newest(const conform_case *c);
+/* Cases of one era make a module: CURRENT; of a PTX version after 9.0, which toolkits in use do not know yet; what sm_70 and later no
+ * longer have; what PTX ISA 6.5 and later no longer have. */
+typedef enum conform_era { CONFORM_CURRENT, CONFORM_NEWEST, CONFORM_DEPRECATED, CONFORM_WITHDRAWN } conform_era;
+conform_era conform_era_of(const conform_case *c);
 
 /* ------------------------------------------------------------ inputs (inputs.c) */
 

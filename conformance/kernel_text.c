@@ -8,14 +8,10 @@
 #include "conformance/text.h"
 #include "conformance/wmma.h"
 
-bool conform_is_legacy(const conform_case *c)
+conform_era conform_era_of(const conform_case *c)
 {
-    return strstr(c->form->clause, "deprecated") != NULL;
-}
-
-bool conform_is_newest(const conform_case *c)
-{
-    return c->form->ptx_version > 90;
+    return strstr(c->form->clause, "deprecated") ? CONFORM_DEPRECATED : strstr(c->form->clause, "to 6.4)") ? CONFORM_WITHDRAWN
+         : c->form->ptx_version > 90 ? CONFORM_NEWEST : CONFORM_CURRENT;
 }
 
 bool conform_has_mask(const conform_case *c)
@@ -271,8 +267,9 @@ static void add_entry(conform_text *t, const conform_case *c, uint32_t number)
 char *conform_module(const conform_case *const *cases, uint32_t count)
 {
     conform_text t = {0};
-    conform_add(&t, ".version %s\n.target %s\n.address_size 64\n", count && conform_is_newest(cases[0]) ? "9.1" : "9.0",
-                count && conform_is_legacy(cases[0]) ? "sm_60" : "sm_120a");
+    static const char *const heads[] = {[CONFORM_CURRENT] = ".version 9.0\n.target sm_120a", [CONFORM_NEWEST] = ".version 9.1\n.target sm_120a",
+                                        [CONFORM_DEPRECATED] = ".version 9.0\n.target sm_60", [CONFORM_WITHDRAWN] = ".version 6.4\n.target sm_75"};
+    conform_add(&t, "%s\n.address_size 64\n", heads[count ? conform_era_of(cases[0]) : CONFORM_CURRENT]);
     /* One array for all: a launch may reserve the variables of a whole module. */
     uint32_t shared = 0, constants = 0;
     bool functions = false;

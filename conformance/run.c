@@ -93,8 +93,7 @@ static void run_batch(conform_runner *r, queue *q, conform_result *results, uint
 static uint32_t batch_length(const conform_result *results, uint32_t left)
 {
     uint32_t n = 1;
-    while (n < left && n < BATCH && conform_is_legacy(results[n].c) == conform_is_legacy(results[0].c) &&
-           conform_is_newest(results[n].c) == conform_is_newest(results[0].c))
+    while (n < left && n < BATCH && conform_era_of(results[n].c) == conform_era_of(results[0].c))
         n++;
     return n;
 }

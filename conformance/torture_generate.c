@@ -84,7 +84,7 @@ static void choose_registers(const conform_case *c, torture_item *i)
 /* Whether programs can hold the instruction: registers of the pools, no hidden carry, one right answer. */
 static bool usable(const conform_case *c, bool collective)
 {
-    if (conform_is_legacy(c) || conform_is_newest(c) || c->kind != (collective ? CONFORM_WARP : CONFORM_LANE) || !strcmp(c->meaning, "rsqrt_approx_f64"))
+    if (conform_era_of(c) != CONFORM_CURRENT || c->kind != (collective ? CONFORM_WARP : CONFORM_LANE) || !strcmp(c->meaning, "rsqrt_approx_f64"))
         return false;
     uint32_t results[9] = {0};
     for (uint32_t i = 0; i < c->form->noperands; i++)

@@ -17,15 +17,16 @@
 #include "lib_mma_cases.h"
 
 /* wmma.mma: meaning, m, n, k, types of D, A (and B) and C, saturation, registers of A and B. */
-#define WMMA_F16(X, shape, m, n) \
-    X(wmma_##shape##_f16_f16, m, n, 16, F16, F16, F16, 0, 8, 8) X(wmma_##shape##_f16_f32, m, n, 16, F16, F16, F32, 0, 8, 8) \
-    X(wmma_##shape##_f32_f16, m, n, 16, F32, F16, F16, 0, 8, 8) X(wmma_##shape##_f32_f32, m, n, 16, F32, F16, F32, 0, 8, 8)
+#define WMMA_F16(X, shape, m, n, sat) \
+    X(wmma_##shape##_f16_f16, m, n, 16, F16, F16, F16, sat, 8, 8) X(wmma_##shape##_f16_f32, m, n, 16, F16, F16, F32, sat, 8, 8) \
+    X(wmma_##shape##_f32_f16, m, n, 16, F32, F16, F16, sat, 8, 8) X(wmma_##shape##_f32_f32, m, n, 16, F32, F16, F32, sat, 8, 8)
 #define WMMA_BYTES(X, t, T) \
     X(wmma_m16n16k16_s32_##t##_##t##_s32, 16, 16, 16, S32, T, S32, 0, 2, 2) X(wmma_m16n16k16_satfinite_s32_##t##_##t##_s32, 16, 16, 16, S32, T, S32, 1, 2, 2) \
     X(wmma_m8n32k16_s32_##t##_##t##_s32, 8, 32, 16, S32, T, S32, 0, 1, 4) X(wmma_m8n32k16_satfinite_s32_##t##_##t##_s32, 8, 32, 16, S32, T, S32, 1, 1, 4) \
     X(wmma_m32n8k16_s32_##t##_##t##_s32, 32, 8, 16, S32, T, S32, 0, 4, 1) X(wmma_m32n8k16_satfinite_s32_##t##_##t##_s32, 32, 8, 16, S32, T, S32, 1, 4, 1)
 #define WMMA_CASES(X) \
-    WMMA_F16(X, m16n16k16, 16, 16) WMMA_F16(X, m8n32k16, 8, 32) WMMA_F16(X, m32n8k16, 32, 8) \
+    WMMA_F16(X, m16n16k16, 16, 16, 0) WMMA_F16(X, m8n32k16, 8, 32, 0) WMMA_F16(X, m32n8k16, 32, 8, 0) \
+    WMMA_F16(X, m16n16k16_satfinite, 16, 16, 1) WMMA_F16(X, m8n32k16_satfinite, 8, 32, 1) WMMA_F16(X, m32n8k16_satfinite, 32, 8, 1) \
     X(wmma_m16n16k16_f32_bf16_bf16_f32, 16, 16, 16, F32, BF16, F32, 0, 4, 4) X(wmma_m8n32k16_f32_bf16_bf16_f32, 8, 32, 16, F32, BF16, F32, 0, 2, 8) \
     X(wmma_m32n8k16_f32_bf16_bf16_f32, 32, 8, 16, F32, BF16, F32, 0, 8, 2) X(wmma_m16n16k8_f32_tf32_tf32_f32, 16, 16, 8, F32, TF32, F32, 0, 4, 4) \
     WMMA_BYTES(X, u8, U8) WMMA_BYTES(X, s8, S8)
@@ -41,7 +42,7 @@ struct mma_case {
 };
 const mma_case cases[] = {
 #define CASE(name, m, n, k, d, a, b, c, sat, both, ac, br) \
-    {#name, {m, n, k, REF_##a, REF_##b, REF_##c, REF_##d, sat != 0, both != 0, ac != 0, br != 0, false, false, 0, false}, LIB_HANDLERS(name), pxl_width1_##name},
+    {#name, {m, n, k, REF_##a, REF_##b, REF_##c, REF_##d, sat != 0, both != 0, ac != 0, br != 0, false, false, 0, false, REF_RN}, LIB_HANDLERS(name), pxl_width1_##name},
 #include "lib_mma_cases.h"
 };
 const char *const model_names[] = {"ada", "hopper", "blackwell", "ampere", "turing", "volta", "ieee"};
@@ -198,7 +199,7 @@ void call(const mma_case &c, int level, const operands &o, uint64_t (*d)[32], ui
 struct wmma_case { const char *name; ref_mma_shape shape; int na, nb; lib_handler handlers[LIB_LEVEL_COUNT], width1; };
 const wmma_case wmma_cases[] = {
 #define ENTRY_WMMA(name, m, n, k, d, a, c, sat, na, nb) \
-    {#name, {m, n, k, REF_##a, REF_##a, REF_##c, REF_##d, sat != 0, false, false, false, false, false, 0, false}, na, nb, LIB_HANDLERS(name), pxl_width1_##name},
+    {#name, {m, n, k, REF_##a, REF_##a, REF_##c, REF_##d, sat != 0, false, false, false, false, false, 0, false, REF_RN}, na, nb, LIB_HANDLERS(name), pxl_width1_##name},
     WMMA_CASES(ENTRY_WMMA)
 };
 int bits_of(ref_mma_type t) { return t == REF_U8 || t == REF_S8 ? 8 : t == REF_F16 || t == REF_BF16 ? 16 : 32; }

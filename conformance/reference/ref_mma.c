@@ -138,6 +138,16 @@ static uint32_t float_element(const ref_mma_shape *s, const uint64_t *a, const u
         c = fused_step(x + p * n, y + p * n, n, ref_operand_of(f32 ? REF_F32 : REF_F16, c), f32, r);
     return c;
 }
+/* The other roundings by MPFR. */
+static uint64_t f64_directed(const uint64_t *a, const uint64_t *b, uint64_t c, int k, ref_rounding rounding)
+{
+    const char *const fma_name = rounding == REF_RZ ? "fma_rz_f64" : rounding == REF_RM ? "fma_rm_f64" : "fma_rp_f64";
+    for (int i = 0; i < k; i++) {
+        const uint64_t sources[] = {a[i], b[i], c};
+        ref_eval(fma_name, sources, &c);
+    }
+    return c;
+}
 static uint64_t f64_element(const uint64_t *a, const uint64_t *b, uint64_t c, int k)
 {
     double sum;
@@ -174,10 +184,25 @@ static uint32_t integer_element(const ref_mma_shape *s, const uint64_t *a, const
     return (uint32_t)(uint64_t)sum;
 }
 
+static uint64_t satfinite(ref_mma_type type, uint64_t bits)
+{
+    const ref_operand o = ref_operand_of(type, bits);
+    if (o.nan)
+        return 0;
+    if (!o.inf)
+        return bits;
+    return type == REF_F16 ? (o.negative ? 0xfbff : 0x7bff) : o.negative ? 0xff7fffff : 0x7f7fffff;
+}
+
 uint64_t ref_mma_element(const ref_mma_shape *s, const uint64_t *a, const uint64_t *b, uint64_t c, ref_mma_model model)
 {
+    if (s->satfinite && s->d != REF_S32) {
+        ref_mma_shape open = *s;
+        open.satfinite = false;
+        return satfinite(s->d, ref_mma_element(&open, a, b, c, model));
+    }
     if (s->a == REF_F64)
-        return f64_element(a, b, c, s->k);
+        return s->rounding == REF_RN ? f64_element(a, b, c, s->k) : f64_directed(a, b, c, s->k, s->rounding);
     if (s->d == REF_S32)
         return integer_element(s, a, b, (uint32_t)c);
     if (s->c == REF_F32 && s->d == REF_F16) {

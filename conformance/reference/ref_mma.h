@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "reference.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,13 +23,14 @@ typedef enum ref_mma_matrix { REF_MATRIX_A, REF_MATRIX_B, REF_MATRIX_C } ref_mma
 typedef struct ref_mma_shape {
     int m, n, k;                /* k of B: a sparse A holds half of it */
     ref_mma_type a, b, c, d;
-    bool satfinite;
+    bool satfinite;             /* of a floating D: infinities to the largest number, NaN to +0 */
     bool and_popc;              /* b1: AND in place of XOR */
     bool a_column, b_row;       /* m8n8k4.f16 only: the layouts that are not .row.col */
     bool sparse;
     bool f8f6f4;                /* a .kind of sm_120: whatever the model, unless it is ieee, Blackwell's */
     int scales;                 /* block scales of a row: 1, 2, 4; 0 when there are none */
     bool ue4m3;                 /* their type is not ue8m0 */
+    ref_rounding rounding;      /* of each multiply-add of f64 */
 } ref_mma_shape;
 
 /* What sparse and scaled products have beside A, B and C; each pointer is to 32 lanes. Selectors of scales are those of lane 0. */

@@ -40,7 +40,10 @@ bool ref_wmma_shape_of(const char *meaning, ref_mma_shape *out)
     while ((word = strtok_r(NULL, "_", &rest)) != NULL) {
         if (!strcmp(word, "satfinite")) s.satfinite = true;
         else if (!strcmp(word, "and")) s.and_popc = true;
-        else if (strcmp(word, "xor") != 0 && strcmp(word, "popc") != 0 && (n == 4 || !find_type(word, &t[n++])))
+        else if (!strcmp(word, "rz")) s.rounding = REF_RZ;
+        else if (!strcmp(word, "rm")) s.rounding = REF_RM;
+        else if (!strcmp(word, "rp")) s.rounding = REF_RP;
+        else if (strcmp(word, "xor") != 0 && strcmp(word, "popc") != 0 && strcmp(word, "rn") != 0 && (n == 4 || !find_type(word, &t[n++])))
             return false;
     }
     if (n == 2) {

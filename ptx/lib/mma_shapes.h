@@ -80,7 +80,7 @@ INT_NIBBLES(s4, s4, MMA_S4, MMA_S4)
 INT_SHAPES(m8n8k128, m16n8k128, m16n8k256, BIT_TILE, _xor_popc_s32_b1_b1_s32, MMA_XOR, MMA_XOR, false)
 INT_SHAPES(m8n8k128, m16n8k128, m16n8k256, BIT_TILE, _and_popc_s32_b1_b1_s32, MMA_AND, MMA_AND, false)
 
-/* ------------------------------------------------------------ f64: a chain of fma in k order, whatever the model */
+/* ------------------------------------------------------------ f64: a chain of fma in k order, each rounded, whatever the model */
 
 PXL_INLINE L_f64 pxl_read_f64(L_f64 x, L_u32 from)
 {
@@ -89,7 +89,8 @@ PXL_INLINE L_f64 pxl_read_f64(L_f64 x, L_u32 from)
     return as_f64(CONVERT(L_u64, lo) | CONVERT(L_u64, hi) << 32);
 }
 /* d[0], d[1]: row g; d[2], d[3]: row g + 8. A register holds four k of a row of A (lane 4 · row + k) or a column of B. */
-PXL_INLINE void pxl_f64_chain(L_f64 *const *d, const L_f64 *const *a, const L_f64 *const *b, const L_f64 *const *c, uint32_t slabs, uint32_t halves)
+PXL_INLINE void pxl_f64_chain(L_f64 *const *d, const L_f64 *const *a, const L_f64 *const *b, const L_f64 *const *c, uint32_t slabs, uint32_t halves,
+                              enum pxl_rounding rounding)
 {
     const L_u32 row = lane_id() & ~SPLAT(L_u32, 3), column = (lane_id() & 3u) * 8u;
     L_f64 sum[4];
@@ -100,44 +101,39 @@ PXL_INLINE void pxl_f64_chain(L_f64 *const *d, const L_f64 *const *a, const L_f6
             const L_f64 p = pxl_read_f64(*b[s], column + k), q = pxl_read_f64(*b[s], column + (k + 4));
             for (uint32_t h = 0; h < halves; h++) {
                 const L_f64 x = pxl_read_f64(*a[s * halves + h], row + k);
-                sum[2 * h] = f64_fma(x, p, sum[2 * h], PXL_rn);
-                sum[2 * h + 1] = f64_fma(x, q, sum[2 * h + 1], PXL_rn);
+                sum[2 * h] = f64_fma(x, p, sum[2 * h], rounding);
+                sum[2 * h + 1] = f64_fma(x, q, sum[2 * h + 1], rounding);
             }
         }
     for (uint32_t i = 0; i < 2 * halves; i++)
         *d[i] = f64_canonical(sum[i]);
 }
-PXL_NOINLINE void pxl_f64_tile(L_f64 *const *d, const L_f64 *const *a, const L_f64 *const *b, const L_f64 *const *c, uint32_t slabs, uint32_t halves)
+PXL_SHARED void pxl_f64_tile(L_f64 *const *d, const L_f64 *const *a, const L_f64 *const *b, const L_f64 *const *c, uint32_t slabs, uint32_t halves)
 {
-    pxl_f64_chain(d, a, b, c, slabs, halves);
+    pxl_f64_chain(d, a, b, c, slabs, halves, PXL_rn);
 }
-#if PXL_WIDTH == 32
-#define F64_RUN pxl_f64_tile
-#else
-#define F64_RUN pxl_f64_chain
-#endif
 typedef const L_f64 *const pxl_f64_in[];
 typedef L_f64 *const pxl_f64_out[];
 
 PXL_INLINE void mma_m8n8k4_f64_f64_f64_f64(L_f64 *d0, L_f64 *d1, const L_f64 *a0, const L_f64 *b0, const L_f64 *c0, const L_f64 *c1)
 {
-    F64_RUN((pxl_f64_out){d0, d1}, (pxl_f64_in){a0}, (pxl_f64_in){b0}, (pxl_f64_in){c0, c1}, 1, 1);
+    pxl_f64_tile((pxl_f64_out){d0, d1}, (pxl_f64_in){a0}, (pxl_f64_in){b0}, (pxl_f64_in){c0, c1}, 1, 1);
 }
 PXL_INLINE void mma_m16n8k4_f64_f64_f64_f64(L_f64 *d0, L_f64 *d1, L_f64 *d2, L_f64 *d3, const L_f64 *a0, const L_f64 *a1, const L_f64 *b0,
                                             const L_f64 *c0, const L_f64 *c1, const L_f64 *c2, const L_f64 *c3)
 {
-    F64_RUN((pxl_f64_out){d0, d1, d2, d3}, (pxl_f64_in){a0, a1}, (pxl_f64_in){b0}, (pxl_f64_in){c0, c1, c2, c3}, 1, 2);
+    pxl_f64_tile((pxl_f64_out){d0, d1, d2, d3}, (pxl_f64_in){a0, a1}, (pxl_f64_in){b0}, (pxl_f64_in){c0, c1, c2, c3}, 1, 2);
 }
 PXL_INLINE void mma_m16n8k8_f64_f64_f64_f64(L_f64 *d0, L_f64 *d1, L_f64 *d2, L_f64 *d3, const L_f64 *a0, const L_f64 *a1, const L_f64 *a2,
                                             const L_f64 *a3, const L_f64 *b0, const L_f64 *b1, const L_f64 *c0, const L_f64 *c1, const L_f64 *c2, const L_f64 *c3)
 {
-    F64_RUN((pxl_f64_out){d0, d1, d2, d3}, (pxl_f64_in){a0, a1, a2, a3}, (pxl_f64_in){b0, b1}, (pxl_f64_in){c0, c1, c2, c3}, 2, 2);
+    pxl_f64_tile((pxl_f64_out){d0, d1, d2, d3}, (pxl_f64_in){a0, a1, a2, a3}, (pxl_f64_in){b0, b1}, (pxl_f64_in){c0, c1, c2, c3}, 2, 2);
 }
 PXL_INLINE void mma_m16n8k16_f64_f64_f64_f64(L_f64 *d0, L_f64 *d1, L_f64 *d2, L_f64 *d3, const L_f64 *a0, const L_f64 *a1, const L_f64 *a2,
                                              const L_f64 *a3, const L_f64 *a4, const L_f64 *a5, const L_f64 *a6, const L_f64 *a7, const L_f64 *b0,
                                              const L_f64 *b1, const L_f64 *b2, const L_f64 *b3, const L_f64 *c0, const L_f64 *c1, const L_f64 *c2, const L_f64 *c3)
 {
-    F64_RUN((pxl_f64_out){d0, d1, d2, d3}, (pxl_f64_in){a0, a1, a2, a3, a4, a5, a6, a7}, (pxl_f64_in){b0, b1, b2, b3}, (pxl_f64_in){c0, c1, c2, c3}, 4, 2);
+    pxl_f64_tile((pxl_f64_out){d0, d1, d2, d3}, (pxl_f64_in){a0, a1, a2, a3, a4, a5, a6, a7}, (pxl_f64_in){b0, b1, b2, b3}, (pxl_f64_in){c0, c1, c2, c3}, 4, 2);
 }
 
 /* ------------------------------------------------------------ m8n8k4.f16: four products, one for each pair of quads

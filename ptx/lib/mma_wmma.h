@@ -2,6 +2,8 @@
  *
  * Tile (i, j) of C and D is made of tile i of A's rows and tile j of B's columns. Where C and D have different types
  * the product is computed with an f32 accumulator; an f16 result is rounded once more.
+ * .satfinite of floating products: elements of D that are infinite become the largest number, NaN becomes +0 (CUDA C++ Programming
+ * Guide, mma_sync's satf). Not what a step of k leaves: for sm_75 ptxas sets the saturating bit on the last HMMA alone.
  */
 
 enum { WMMA_MAX = 8 };
@@ -40,6 +42,12 @@ PXL_INLINE void pxl_wmma_store_d(const pxl_tile *t, uint32_t *const *d, uint32_t
                 ((uint16_t *)d[h])[8 * r + n] = (uint16_t)t->at[8 * h + r][n];
     }
 }
+PXL_INLINE pxl_v8u pxl_row_satfinite(pxl_v8u bits, bool f32)
+{
+    const uint32_t inf = f32 ? F32_INF : 0x7c00u, size_bits = f32 ? 0x7fffffffu : 0x7fffu;
+    const pxl_v8u size = bits & size_bits;
+    return size > inf ? (pxl_v8u)0 : size == inf ? bits - 1 : bits;
+}
 PXL_INLINE void pxl_wmma_product(const pxl_wmma_kind *k, const pxl_mma_job *j, pxl_tile *t, uint32_t model)
 {
     if (k->integer) {
@@ -53,6 +61,8 @@ PXL_INLINE void pxl_wmma_product(const pxl_wmma_kind *k, const pxl_mma_job *j, p
     pxl_mma_tile(j, &c, t, model);
     for (uint32_t r = 0; f32 && !k->d32 && r < j->rows; r++)
         pxl_store8(t->at[r], pxl_row_f16((pxl_v8f)pxl_load8(t->at[r])));
+    for (uint32_t r = 0; k->satfinite && r < j->rows; r++)
+        pxl_store8(t->at[r], pxl_row_satfinite(pxl_load8(t->at[r]), k->d32));
 }
 /* Results are stored at the end: D may share registers with A, B or C. */
 PXL_NOINLINE void pxl_wmma(const pxl_wmma_kind *k, uint32_t *const d[WMMA_MAX], const uint32_t *const a[WMMA_MAX],
@@ -89,6 +99,11 @@ typedef uint32_t *const pxl_wmma_out[WMMA_MAX];
 
 #else
 
+PXL_INLINE uint32_t pxl_satfinite(uint32_t bits, bool f32)
+{
+    const uint32_t inf = f32 ? F32_INF : 0x7c00u, size = bits & (f32 ? 0x7fffffffu : 0x7fffu);
+    return size > inf ? 0 : size == inf ? bits - 1 : bits;
+}
 PXL_INLINE uint32_t pxl_wmma_element(const pxl_wmma_kind *k, pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u32x4 b1, uint32_t c, uint32_t model)
 {
     if (k->integer)
@@ -99,7 +114,8 @@ PXL_INLINE uint32_t pxl_wmma_element(const pxl_wmma_kind *k, pxl_u32x4 a0, pxl_u
     const uint32_t d = k->ta == MMA_F16 ? pxl_dot_f16_f16(a0, b0, a1, b1, k->slabs, c, f32, model)
                      : k->ta == MMA_BF16 ? pxl_dot_bf16_bf16(a0, b0, a1, b1, k->slabs, c, f32, model)
                                          : pxl_dot_tf32_tf32(a0, b0, a1, b1, k->slabs, c, f32, model);
-    return f32 && !k->d32 ? pxl_f16_from_f32(pxl_bits_f32(d)) : d;
+    const uint32_t r = f32 && !k->d32 ? pxl_f16_from_f32(pxl_bits_f32(d)) : d;
+    return k->satfinite ? pxl_satfinite(r, k->d32) : r;
 }
 /* Element (row half h, column parity p) of a tile in its registers. */
 PXL_INLINE uint32_t pxl_wmma_get(const uint32_t *c, uint32_t h, uint32_t p, bool c32)
@@ -165,19 +181,22 @@ PXL_INLINE void pxl_wmma_lane(pxl_wmma_kind k, uint32_t d[WMMA_MAX], const uint3
 #define S4(t) WMMA_STORE(t, 0) WMMA_STORE(t, 1) WMMA_STORE(t, 2) WMMA_STORE(t, 3)
 #define S8(t) S4(t) WMMA_STORE(t, 4) WMMA_STORE(t, 5) WMMA_STORE(t, 6) WMMA_STORE(t, 7)
 
-#define WMMA_F16(shape, m, n) \
-    WMMA_RUN(shape##_f16_f16, MMA_F16, MMA_F16, m, n, 2, false, false, false, false) \
-    WMMA_RUN(shape##_f16_f32, MMA_F16, MMA_F16, m, n, 2, false, true, false, false) \
-    WMMA_RUN(shape##_f32_f16, MMA_F16, MMA_F16, m, n, 2, true, false, false, false) \
-    WMMA_RUN(shape##_f32_f32, MMA_F16, MMA_F16, m, n, 2, true, true, false, false) \
+#define WMMA_F16(shape, m, n, sat) \
+    WMMA_RUN(shape##_f16_f16, MMA_F16, MMA_F16, m, n, 2, false, false, false, sat) \
+    WMMA_RUN(shape##_f16_f32, MMA_F16, MMA_F16, m, n, 2, false, true, false, sat) \
+    WMMA_RUN(shape##_f32_f16, MMA_F16, MMA_F16, m, n, 2, true, false, false, sat) \
+    WMMA_RUN(shape##_f32_f32, MMA_F16, MMA_F16, m, n, 2, true, true, false, sat) \
     PXL_INLINE void wmma_##shape##_f16_f16(O4(u32), P8(u32, a), P8(u32, b), P4(u32, c), uint32_t M) { WMMA_CALL(shape##_f16_f16, WMMA_LIST(D4), WMMA_LIST(A8(a)), WMMA_LIST(A8(b)), WMMA_LIST(A4(c)), M); S4(u32) } \
     PXL_INLINE void wmma_##shape##_f16_f32(O4(u32), P8(u32, a), P8(u32, b), P8(f32, c), uint32_t M) { WMMA_CALL(shape##_f16_f32, WMMA_LIST(D4), WMMA_LIST(A8(a)), WMMA_LIST(A8(b)), WMMA_LIST(A8(c)), M); S4(u32) } \
     PXL_INLINE void wmma_##shape##_f32_f16(O8(f32), P8(u32, a), P8(u32, b), P4(u32, c), uint32_t M) { WMMA_CALL(shape##_f32_f16, WMMA_LIST(D8), WMMA_LIST(A8(a)), WMMA_LIST(A8(b)), WMMA_LIST(A4(c)), M); S8(f32) } \
     PXL_INLINE void wmma_##shape##_f32_f32(O8(f32), P8(u32, a), P8(u32, b), P8(f32, c), uint32_t M) { WMMA_CALL(shape##_f32_f32, WMMA_LIST(D8), WMMA_LIST(A8(a)), WMMA_LIST(A8(b)), WMMA_LIST(A8(c)), M); S8(f32) }
 #define WMMA_LIST(...) __VA_ARGS__
-WMMA_F16(m16n16k16, 16, 16)
-WMMA_F16(m8n32k16, 8, 32)
-WMMA_F16(m32n8k16, 32, 8)
+WMMA_F16(m16n16k16, 16, 16, false)
+WMMA_F16(m8n32k16, 8, 32, false)
+WMMA_F16(m32n8k16, 32, 8, false)
+WMMA_F16(m16n16k16_satfinite, 16, 16, true)
+WMMA_F16(m8n32k16_satfinite, 8, 32, true)
+WMMA_F16(m32n8k16_satfinite, 32, 8, true)
 
 #define WMMA_F32(name, type, TYPE, m, n, pa, pb, aa, ab) \
     WMMA_RUN(name, TYPE, TYPE, m, n, 2, true, true, false, false) \
@@ -208,7 +227,10 @@ WMMA_SAME(m8n8k32_satfinite_s32_u4_u4_s32)
 WMMA_SAME(m8n8k32_satfinite_s32_s4_s4_s32)
 WMMA_SAME(m8n8k128_xor_popc_s32_b1_b1_s32)
 WMMA_SAME(m8n8k128_and_popc_s32_b1_b1_s32)
-PXL_INLINE void wmma_m8n8k4_f64_f64_f64_f64(L_f64 *d0, L_f64 *d1, const L_f64 *a0, const L_f64 *b0, const L_f64 *c0, const L_f64 *c1)
-{
-    mma_m8n8k4_f64_f64_f64_f64(d0, d1, a0, b0, c0, c1);
-}
+#define WMMA_F64(rounding) \
+    PXL_INLINE void wmma_m8n8k4_##rounding##_f64_f64_f64_f64(L_f64 *d0, L_f64 *d1, const L_f64 *a0, const L_f64 *b0, const L_f64 *c0, const L_f64 *c1) \
+    { pxl_f64_chain((pxl_f64_out){d0, d1}, (pxl_f64_in){a0}, (pxl_f64_in){b0}, (pxl_f64_in){c0, c1}, 1, 1, PXL_##rounding); }
+WMMA_F64(rn)
+WMMA_F64(rz)
+WMMA_F64(rm)
+WMMA_F64(rp)
