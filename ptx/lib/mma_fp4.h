@@ -173,15 +173,104 @@ PXL_INLINE pxl_v8u pxl_fp4_row(const pxl_v8s sums[FP4_GROUPS], const pxl_fp4_sca
     return pxl_finish(sum, top, true, rule);
 }
 
+/* The ieee chain over f32: a number times its scale is exact in it, unless the scale is 2^126 or 2^127. */
+typedef struct pxl_fp4_floats {
+    pxl_mma_floats of[2];               /* the low and the high nibbles of bytes */
+} pxl_fp4_floats;
+
+PXL_INLINE float pxl_fp4_factor(pxl_fp4_kind kind, uint32_t scales, uint32_t group, bool *fit)
+{
+    const pxl_fp4_scale s = pxl_fp4_scale_of(kind, scales, group);
+    if (s.e == MMA_SCALE_NAN)
+        return pxl_bits_f32(MMA_NAN32);
+    *fit &= s.e <= 125;
+    return (float)s.m * 0.125f * pxl_scale_float(s.e);
+}
+/* Nibbles of one side where e2m1 has its bits in a byte. */
+PXL_INLINE void pxl_fp4_spread(const pxl_mma_job *j, uint32_t high, pxl_mma_floats *o)
+{
+    uint32_t words[8][32];
+    pxl_mma_job half = *j;
+    for (uint32_t i = 0; i < 8; i++) {
+        const uint32_t *from = i < 4 ? j->a[i] : j->b[i - 4];
+        for (uint32_t k = 0; from && k < 32; k++)
+            words[i][k] = (from[k] >> 4 * high & 0x0f0f0f0fu) << 2;
+        *(i < 4 ? &half.a[i] : &half.b[i - 4]) = words[i];
+    }
+    pxl_values_a_e2m1(o, &half);
+    pxl_values_b_e2m1(o, &half);
+}
+/* Two words of A's register are a group, and what they meet of B: two words, or four of a sparse product. */
+PXL_INLINE bool pxl_fp4_scale_floats(const pxl_mma_job *j, const uint32_t scales_a[16], const uint32_t scales_b[8], pxl_fp4_kind kind, pxl_fp4_floats *o)
+{
+    bool fit = true;
+    for (uint32_t g = 0; g < FP4_GROUPS; g++) {
+        pxl_v8f columns;
+        for (uint32_t n = 0; n < 8; n++)
+            columns[n] = pxl_fp4_factor(kind, scales_b[n], g, &fit);
+        for (uint32_t k = 0; k < pxl_b_registers(j) * 16; k++)
+            for (uint32_t half = 0; half < 2 && (j->sparse ? k / 16 : k / 16 * 2 + k % 4 / 2) == g; half++)
+                o->of[half].b[k] *= columns;
+        for (uint32_t r = 0; r < 16; r++) {
+            const float row = pxl_fp4_factor(kind, scales_a[r], g, &fit);
+            for (uint32_t i = 0; i < 8; i++)
+                for (uint32_t half = 0; half < 2; half++)
+                    o->of[half].a[r][g / 2 * 16 + i / 2 * 4 + g % 2 * 2 + i % 2] *= row;
+        }
+    }
+    return fit;
+}
+PXL_INLINE void pxl_fp4_chain(const pxl_fp4_floats *o, const uint8_t chosen[16][32], uint32_t row, const pxl_tile *c, pxl_tile *d)
+{
+    pxl_v8f sum[8];
+#pragma clang loop unroll(full)
+    for (uint32_t r = 0; r < 8; r++)
+        sum[r] = pxl_tile_row(c, row + r, true);
+    for (uint32_t k = 0; k < 64; k++) {
+        /* Slab, word, byte, nibble. */
+        const uint32_t at = k / 32 * 16 + k / 2 % 4 * 4 + k / 8 % 4;
+        const pxl_mma_floats *x = &o->of[k % 2];
+#pragma clang loop unroll(full)
+        for (uint32_t r = 0; r < 8; r++)
+            sum[r] = pxl_fma8(x->a[row + r][at], x->b[chosen[row + r][at]], sum[r]);
+    }
+#pragma clang loop unroll(full)
+    for (uint32_t r = 0; r < 8; r++)
+        pxl_set_tile_row(d, row + r, true, sum[r]);
+}
+PXL_NOINLINE void pxl_fp4_ieee_tile(const pxl_mma_job *j, const uint32_t scales_a[16], const uint32_t scales_b[8], pxl_fp4_kind kind, const pxl_tile *c,
+                                    pxl_tile *d)
+{
+    pxl_fp4_floats o;
+    uint8_t chosen[16][32];
+    pxl_fp4_spread(j, 0, &o.of[0]);
+    pxl_fp4_spread(j, 1, &o.of[1]);
+    if (!pxl_fp4_scale_floats(j, scales_a, scales_b, kind, &o)) {
+        pxl_fp4_plain(j, scales_a, scales_b, kind, c, d, true);
+        return;
+    }
+    if (j->sparse)
+        pxl_choose(j->sparse, 16, chosen);
+    for (uint32_t r = 0; r < 16 && !j->sparse; r++)
+        for (uint32_t k = 0; k < 32; k++)
+            chosen[r][k] = (uint8_t)k;
+    pxl_fp4_chain(&o, chosen, 0, c, d);
+    pxl_fp4_chain(&o, chosen, 8, c, d);
+}
+
 PXL_NOINLINE void pxl_fp4_tile(const pxl_mma_job *j, const uint32_t scales_a[16], const uint32_t scales_b[8], pxl_fp4_kind kind, const pxl_tile *c,
                                pxl_tile *d, bool ieee)
 {
+    if (ieee) {
+        pxl_fp4_ieee_tile(j, scales_a, scales_b, kind, c, d);
+        return;
+    }
     const pxl_fp4_columns columns = pxl_fp4_take_scales(kind, scales_b);
     pxl_pairs o;
     pxl_v8s special = 0;
     bool nan = columns.nan;
     pxl_take_pairs(&o, j);
-    for (uint32_t r = 0; r < 16 && !ieee; r++) {
+    for (uint32_t r = 0; r < 16; r++) {
         pxl_fp4_scale scale[FP4_GROUPS];
         pxl_v8s sums[FP4_GROUPS];
         for (uint32_t g = 0; g < FP4_GROUPS; g++) {
@@ -196,8 +285,8 @@ PXL_NOINLINE void pxl_fp4_tile(const pxl_mma_job *j, const uint32_t scales_a[16]
         special |= pxl_take_c(bits, true).special;
         pxl_store8(d->at[r], pxl_fp4_row(sums, scale, &columns, bits));
     }
-    if (ieee || nan || pxl_any(special))
-        pxl_fp4_plain(j, scales_a, scales_b, kind, c, d, ieee);
+    if (nan || pxl_any(special))
+        pxl_fp4_plain(j, scales_a, scales_b, kind, c, d, false);
 }
 
 #endif

@@ -618,10 +618,40 @@ PXL_NOINLINE void pxl_chain_sparse(const pxl_mma_floats *o, uint32_t rows, uint3
     }
 }
 
+/* 2^e from -127 to 127, or NaN. */
+PXL_INLINE float pxl_scale_float(int32_t e)
+{
+    return pxl_bits_f32(e == MMA_SCALE_NAN ? MMA_NAN32 : e < -126 ? 1u << 22 : (uint32_t)(e + 127) << 23);
+}
+/* Scaled numbers are f32 exactly: below by far (e5m2 ends at 2^-16), above up to this scale (e5m2 ends below 2^16). */
+enum { MMA_MOST_SCALE = 112 };
+PXL_INLINE bool pxl_scales_fit(const pxl_mma_job *j)
+{
+    bool fit = true;
+    for (uint32_t i = 0; i < 16; i++) {
+        const int32_t a = j->scale_a[i], b = j->scale_b[i % 8];
+        fit &= (a <= MMA_MOST_SCALE || a == MMA_SCALE_NAN) && (b <= MMA_MOST_SCALE || b == MMA_SCALE_NAN);
+    }
+    return fit;
+}
+PXL_INLINE void pxl_scale_floats(pxl_mma_floats *o, const pxl_mma_job *j)
+{
+    pxl_v8f columns;
+    for (uint32_t n = 0; n < 8; n++)
+        columns[n] = pxl_scale_float(j->scale_b[n]);
+    for (uint32_t k = 0; k < pxl_b_registers(j) * 16; k++)
+        o->b[k] *= columns;
+    for (uint32_t r = 0; r < 16; r++) {
+        const float row = pxl_scale_float(j->scale_a[r]);
+        for (uint32_t k = 0; k < 32; k++)
+            o->a[r][k] *= row;
+    }
+}
+
 PXL_NOINLINE void pxl_mma_ieee(const pxl_mma_job *j, const pxl_tile *c, pxl_tile *d)
 {
     pxl_mma_floats o;
-    if (j->scale_a) {                   /* products that f32 cannot hold */
+    if (j->scale_a && !pxl_scales_fit(j)) {
         pxl_mma_plain(j, c, d, MODEL_IEEE);
         return;
     }
@@ -645,6 +675,8 @@ PXL_NOINLINE void pxl_mma_ieee(const pxl_mma_job *j, const pxl_tile *c, pxl_tile
     case MMA_E2M1: pxl_values_b_e2m1(&o, j); break;
     default:       pxl_values_b_tf32(&o, j); break;
     }
+    if (j->scale_a)
+        pxl_scale_floats(&o, j);
     const uint32_t n = (uint32_t)pxl_mma_elements(j->ta);
     if (j->sparse) {
         pxl_choose(j->sparse, j->rows, o.chosen);
