@@ -32,6 +32,9 @@ typedef struct rt_device_ops {
     const char *(*choices)(void);
     bool needs_choice;
     void (*close)(pxb_device *device);
+    /* After a fault that ended the device: nothing that was on it is left, modules included, and it can be used again. NULL where a fault
+     * ends nothing. */
+    pxb_status (*recover)(pxb_device *device);
     bool (*property)(pxb_device *device, uint32_t index, pxb_property *out);
     bool (*counter)(pxb_device *device, uint32_t index, pxb_counter *out);   /* NULL: it counts nothing */
 
@@ -54,6 +57,12 @@ typedef struct rt_device_ops {
     /* The same with all blocks running at once, so that they may wait for each other (%envreg1 and 2 lead to the workspace that
      * cooperative groups keep their barrier in); NULL where that cannot be promised. */
     pxb_status (*launch_cooperative)(pxb_device *device, void *kernel, const pxb_launch_options *options, const void *params);
+    /* How many blocks of a cooperative launch run at once, at most, with blocks of so many threads and so much dynamic shared memory; NULL
+     * where launch_cooperative is. */
+    pxb_status (*blocks_at_once)(pxb_device *device, void *kernel, uint32_t threads, uint32_t shared_bytes, uint64_t *out);
+    /* Memory that kernels and the host use at one address, freed as other memory is; NULL where all memory is such (host_addresses), or
+     * none can be. `managed`: as cuMemAllocManaged gives it, otherwise pinned memory of the host. */
+    pxb_status (*alloc_shared)(pxb_device *device, size_t bytes, bool managed, pxb_address *out);
     /* Lets kernels use a range of the process's memory at its own addresses, or no longer; NULL where they cannot. */
     pxb_status (*map_host)(pxb_device *device, pxb_address address, size_t bytes, bool map);
 

@@ -7,7 +7,7 @@
 #include "ptx/lib/fault.h"
 #include "ptx/lib/texture.h"
 
-enum { PRINT_BYTES = 16 << 20, HEAP_BYTES = 64 << 20, TEXTURE_SLOTS = 16384 };
+enum { WORKSPACE_BYTES = 4096, PRINT_BYTES = 16 << 20, HEAP_BYTES = 64 << 20, TEXTURE_SLOTS = 16384 };
 
 /* ------------------------------------------------------------ the list of allocations */
 
@@ -31,7 +31,7 @@ const amd_range *amd_range_of(const amd_device *d, pxb_address address)
     return i && address - d->ranges[i - 1].base < d->ranges[i - 1].bytes ? &d->ranges[i - 1] : NULL;
 }
 
-static bool remember(amd_device *d, pxb_address base, size_t bytes)
+static bool remember(amd_device *d, pxb_address base, size_t bytes, amd_memory memory)
 {
     if (d->nranges == d->range_capacity) {
         size_t capacity = d->range_capacity ? 2 * d->range_capacity : 64;
@@ -43,7 +43,7 @@ static bool remember(amd_device *d, pxb_address base, size_t bytes)
     }
     size_t i = above(d, base);
     memmove(&d->ranges[i + 1], &d->ranges[i], (d->nranges - i) * sizeof *d->ranges);
-    d->ranges[i] = (amd_range){base, bytes};
+    d->ranges[i] = (amd_range){base, bytes, memory};
     d->nranges++;
     return true;
 }
@@ -62,9 +62,20 @@ pxb_status amd_alloc(pxb_device *device, size_t bytes, pxb_address *out)
 {
     amd_device *d = amd_of(device);
     pxb_status status = d->backend->alloc(device, bytes, out);
-    if (status || remember(d, *out, bytes))
+    if (status || remember(d, *out, bytes, AMD_OWN))
         return status;
     d->backend->free(device, *out);
+    *out = 0;
+    return rt_no_memory(device->context);
+}
+
+pxb_status amd_alloc_shared(pxb_device *device, size_t bytes, bool managed, pxb_address *out)
+{
+    amd_device *d = amd_of(device);
+    pxb_status status = d->backend->alloc_shared(device, bytes, managed, out);
+    if (status || remember(d, *out, bytes, managed ? AMD_MANAGED : AMD_PINNED))
+        return status;
+    d->backend->free_shared(device, *out, managed);
     *out = 0;
     return rt_no_memory(device->context);
 }
@@ -75,9 +86,10 @@ pxb_status amd_free(pxb_device *device, pxb_address address)
     size_t i = above(d, address);
     if (!i || d->ranges[i - 1].base != address)
         return rt_fail(device->context, PXB_BAD_ARGUMENT, "0x%" PRIx64 " is not the start of an allocation", address);
+    amd_memory memory = d->ranges[i - 1].memory;
     memmove(&d->ranges[i - 1], &d->ranges[i], (d->nranges - i) * sizeof *d->ranges);
     d->nranges--;
-    return d->backend->free(device, address);
+    return memory == AMD_OWN ? d->backend->free(device, address) : d->backend->free_shared(device, address, memory == AMD_MANAGED);
 }
 
 pxb_status amd_write(pxb_device *device, pxb_address to, const void *from, size_t bytes)
@@ -174,6 +186,15 @@ void amd_release(pxb_device *device)
     free(d->slot_used);
 }
 
+void amd_forget(pxb_device *device)
+{
+    amd_device *d = amd_of(device);
+    d->nranges = 0;
+    d->print_buffer = d->heap = d->fault_record = d->texture_header = d->texture_slots = d->workspace = 0;
+    if (d->slot_used)
+        memset(d->slot_used, 0, TEXTURE_SLOTS);
+}
+
 /* ------------------------------------------------------------ textures and surfaces */
 
 _Static_assert(sizeof(pxl_texture) <= PXL_SLOT_BYTES, "a descriptor fits in its slot");
@@ -228,17 +249,63 @@ void amd_handle_destroy(pxb_device *device, pxb_handle handle)
 
 /* ------------------------------------------------------------ launches */
 
-pxb_status amd_launch(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params)
+static pxb_status launch(pxb_device *device, amd_kernel *k, const pxb_launch_options *o, const void *params, amd_object *object, void *loaded,
+                         bool cooperative)
 {
-    amd_kernel *k = kernel;
-    amd_object *object;
-    void *loaded;
-    pxb_status status = amd_kernel_variant(k, amd_way(o), &object, &loaded);
-    if (status)
-        return status;
-    amd_run run = {.shared = o->shared_bytes, .params = params, .bytes = (size_t)k->function->param_size, .timeout_ms = o->timeout_ms};
+    amd_run run = {.shared = o->shared_bytes, .params = params, .bytes = (size_t)k->function->param_size, .timeout_ms = o->timeout_ms,
+                   .cooperative = cooperative};
     memcpy(run.grid, o->grid, sizeof run.grid);
     memcpy(run.block, o->block, sizeof run.block);
-    status = amd_of(device)->backend->run(device, loaded, &run, k, object);
+    pxb_status status = amd_of(device)->backend->run(device, loaded, &run, k, object);
     return amd_finish_launch(k, o, object, status);
+}
+
+pxb_status amd_launch(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params)
+{
+    amd_object *object;
+    void *loaded;
+    pxb_status status = amd_kernel_variant(kernel, amd_way(o), &object, &loaded);
+    return status ? status : launch(device, kernel, o, params, object, loaded, false);
+}
+
+/* A workspace of zeros in the layout that cooperative groups expect: its size, then the barrier of the grid. */
+static pxb_status clear_workspace(pxb_device *device)
+{
+    amd_device *d = amd_of(device);
+    const uint32_t bytes = WORKSPACE_BYTES;
+    pxb_status status = d->workspace ? PXB_OK : amd_alloc(device, WORKSPACE_BYTES, &d->workspace);
+    if (!status)
+        status = amd_set(device, d->workspace, 0, WORKSPACE_BYTES);
+    return status ? status : amd_write(device, d->workspace, &bytes, sizeof bytes);
+}
+
+/* Code without %envreg has no place for the address of the workspace, and needs none. */
+pxb_status amd_launch_cooperative(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params)
+{
+    amd_device *d = amd_of(device);
+    amd_object *object;
+    void *loaded;
+    const pxb_address none = 0;
+    pxb_status status = amd_kernel_variant(kernel, amd_way(o), &object, &loaded);
+    pxb_address symbol = status ? 0 : d->backend->symbol(device, object->loaded, "pxb_workspace");
+    if (symbol)
+        status = clear_workspace(device);
+    if (symbol && !status)
+        status = d->backend->write(device, symbol, &d->workspace, sizeof d->workspace);
+    if (!status)
+        status = launch(device, kernel, o, params, object, loaded, true);
+    /* A fault keeps the error: where the device ended with it, this fails as well, and that is not news. */
+    if (symbol && (!status || d->backend->survives_faults)) {
+        pxb_status cleared = d->backend->write(device, symbol, &none, sizeof none);
+        status = status ? status : cleared;
+    }
+    return status;
+}
+
+pxb_status amd_blocks_at_once(pxb_device *device, void *kernel, uint32_t threads, uint32_t shared_bytes, uint64_t *out)
+{
+    amd_object *object;
+    void *loaded;
+    pxb_status status = amd_kernel_variant(kernel, PXB_MMA_ADA, &object, &loaded);
+    return status ? status : amd_of(device)->backend->blocks_at_once(device, loaded, threads, shared_bytes, out);
 }

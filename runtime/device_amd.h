@@ -22,6 +22,7 @@ typedef struct amd_run {
     const void *params;
     size_t bytes;
     uint32_t timeout_ms;
+    bool cooperative;                        /* all blocks at once */
 } amd_run;
 
 typedef struct amd_kernel amd_kernel;
@@ -33,6 +34,9 @@ typedef struct amd_backend {
     bool names_instructions;                 /* a fault comes with its machine instruction */
     pxb_status (*alloc)(pxb_device *device, size_t bytes, pxb_address *out);
     pxb_status (*free)(pxb_device *device, pxb_address address);
+    /* Memory at one address for kernels and the host; NULL where all is such. */
+    pxb_status (*alloc_shared)(pxb_device *device, size_t bytes, bool managed, pxb_address *out);
+    pxb_status (*free_shared)(pxb_device *device, pxb_address address, bool managed);
     pxb_status (*write)(pxb_device *device, pxb_address to, const void *from, size_t bytes);
     pxb_status (*read)(pxb_device *device, void *to, pxb_address from, size_t bytes);
     pxb_status (*copy)(pxb_device *device, pxb_address to, pxb_address from, size_t bytes);
@@ -44,9 +48,11 @@ typedef struct amd_backend {
     pxb_status (*kernel)(pxb_device *device, void *loaded, const char *name, void **out);
     /* Runs and waits. `object` is for amd_fault, when the backend knows where a fault was. */
     pxb_status (*run)(pxb_device *device, void *kernel, const amd_run *run, const amd_kernel *of, const amd_object *object);
+    pxb_status (*blocks_at_once)(pxb_device *device, void *kernel, uint32_t threads, uint32_t shared_bytes, uint64_t *out);
 } amd_backend;
 
-typedef struct amd_range { pxb_address base; size_t bytes; } amd_range;
+typedef enum amd_memory { AMD_OWN, AMD_PINNED, AMD_MANAGED } amd_memory;
+typedef struct amd_range { pxb_address base; size_t bytes; amd_memory memory; } amd_range;
 
 /* The first member of a backend's device->state. */
 typedef struct amd_device {
@@ -54,7 +60,7 @@ typedef struct amd_device {
     char target[16];
     amd_range *ranges;                       /* sorted by base */
     size_t nranges, range_capacity;
-    pxb_address print_buffer, heap, fault_record, texture_header, texture_slots;   /* made when first needed */
+    pxb_address print_buffer, heap, fault_record, texture_header, texture_slots, workspace;   /* made when first needed */
     uint8_t *slot_used;
 } amd_device;
 
@@ -97,7 +103,10 @@ struct amd_kernel {
 /* ------------------------------------------------------------ memory (device_amd.c) */
 
 pxb_status amd_alloc(pxb_device *device, size_t bytes, pxb_address *out);
+pxb_status amd_alloc_shared(pxb_device *device, size_t bytes, bool managed, pxb_address *out);
 pxb_status amd_free(pxb_device *device, pxb_address address);
+/* After the device lost everything that was on it. */
+void amd_forget(pxb_device *device);
 /* The allocation that holds an address; NULL if none does. */
 const amd_range *amd_range_of(const amd_device *d, pxb_address address);
 
@@ -143,6 +152,8 @@ pxb_status amd_read(pxb_device *device, void *to, pxb_address from, size_t bytes
 pxb_status amd_copy(pxb_device *device, pxb_address to, pxb_address from, size_t bytes);
 pxb_status amd_set(pxb_device *device, pxb_address to, uint8_t value, size_t bytes);
 pxb_status amd_launch(pxb_device *device, void *kernel, const pxb_launch_options *options, const void *params);
+pxb_status amd_launch_cooperative(pxb_device *device, void *kernel, const pxb_launch_options *options, const void *params);
+pxb_status amd_blocks_at_once(pxb_device *device, void *kernel, uint32_t threads, uint32_t shared_bytes, uint64_t *out);
 pxb_status amd_trace(pxb_device *device, void *kernel, const pxb_launch_options *options, const void *params,
                      struct rt_trace *trace);           /* device_amd_trace.c */
 pxb_status amd_texture(pxb_device *device, const pxb_image_desc *desc, pxb_address texels, const pxb_sampler *sampler, pxb_handle *out);
@@ -158,6 +169,6 @@ pxb_status amd_support(pxb_device *device, const char *symbol, pxb_address *out)
     .alloc = amd_alloc, .free = amd_free, .write = amd_write, .read = amd_read, .copy = amd_copy, .set = amd_set,             \
     .module_load = amd_module_load, .module_unload = amd_module_unload, .global = amd_global, .function = amd_function,       \
     .kernel = amd_kernel_get, .trace = amd_trace, .texture = amd_texture, .surface = amd_surface, .handle_destroy = amd_handle_destroy, \
-    .descriptor = amd_descriptor
+    .descriptor = amd_descriptor, .blocks_at_once = amd_blocks_at_once
 
 #endif

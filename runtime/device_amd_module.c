@@ -83,7 +83,9 @@ static void place(void *user, const ptx_variable *v)
     if (p->status || v->linkage == PTX_LINK_EXTERN)
         return;                              /* what another module would define has no address */
     uint64_t align = v->align > 256 ? v->align : 1, size = v->size ? v->size : 8;
-    p->status = amd_alloc(m->device, (size_t)(size + align - 1), &m->allocations[slot]);
+    const size_t bytes = (size_t)(size + align - 1);
+    const bool shared = v->managed && amd_of(m->device)->backend->alloc_shared;
+    p->status = shared ? amd_alloc_shared(m->device, bytes, true, &m->allocations[slot]) : amd_alloc(m->device, bytes, &m->allocations[slot]);
     m->slots[slot] = (m->allocations[slot] + align - 1) / align * align;
     if (!p->status)
         p->status = amd_set(m->device, m->slots[slot], 0, (size_t)size);

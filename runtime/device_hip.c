@@ -1,5 +1,6 @@
 /* device_hip.c - an AMD GPU through HIP, "hip" or "hip:1".
  *
+ * A fault that HIP reports ends the device for this process until it is reset, and with the reset goes all that was on it.
  * A kernel that HIP cannot stop is one reason for a device to be lost: after a launch ran over its time limit nothing else can
  * be asked of it. Faults of the hardware are worse, since HIP's own runtime may end the process; kernels therefore test what
  * they can themselves (ptx/lib/fault.h).
@@ -20,6 +21,7 @@ typedef struct gpu {
     hip_library hip;
     int number;
     bool lost;
+    bool broken;                             /* a fault ended it: HIP answers everything with the fault until a reset */
     struct gpu *next;                        /* among those lost */
     hip_stream stream;
     hip_event start, stop;
@@ -42,7 +44,9 @@ static pxb_status status_of(hip_error error)
     case HIP_NO_DEVICE:
     case HIP_INVALID_DEVICE: return PXB_NO_DEVICE;
     case HIP_INVALID_CONFIGURATION:
+    case HIP_COOPERATIVE_LAUNCH_TOO_LARGE:
     case HIP_LAUNCH_OUT_OF_RESOURCES: return PXB_BAD_ARGUMENT;
+    case HIP_NOT_SUPPORTED: return PXB_UNSUPPORTED;
     case HIP_NOT_FOUND: return PXB_NOT_FOUND;
     case HIP_ILLEGAL_ADDRESS:
     case HIP_LAUNCH_FAILURE: return PXB_FAULT_ADDRESS;
@@ -70,6 +74,8 @@ static pxb_status ready(pxb_device *device)
     if (g->lost)
         return rt_fail(device->context, PXB_NO_DEVICE,
                        "device \"hip:%d\" is lost: a kernel was still running when its time was over, and HIP cannot stop it", g->number);
+    if (g->broken)
+        return rt_fail(device->context, PXB_NO_DEVICE, "device \"hip:%d\" was ended by an earlier kernel's fault", g->number);
     return result_of(device, g->hip.hipSetDevice(g->number), "hipSetDevice");
 }
 
@@ -110,11 +116,9 @@ static pxb_status choose_target(pxb_device *device, gpu *g)
     return PXB_OK;
 }
 
-static pxb_status start(pxb_device *device, gpu *g)
+static pxb_status start_stream(pxb_device *device, gpu *g)
 {
     pxb_status status = ready(device);
-    if (!status)
-        status = choose_target(device, g);
     if (!status)
         status = result_of(device, g->hip.hipStreamCreate(&g->stream), "hipStreamCreate");
     if (!status)
@@ -127,11 +131,27 @@ static pxb_status start(pxb_device *device, gpu *g)
     return status;
 }
 
+static pxb_status start(pxb_device *device, gpu *g)
+{
+    pxb_status status = ready(device);
+    if (!status)
+        status = choose_target(device, g);
+    return status ? status : start_stream(device, g);
+}
+
 static const amd_backend backend;
 
 /* The stream and the events of a lost device belong to a kernel that may still run: they stay until the process ends, and so does
  * what knows them. */
 static _Atomic(gpu *) lost;
+
+/* A reset takes all that this process has on the device: memory, modules, streams. */
+static bool reset(gpu *g)
+{
+    g->start = g->stop = NULL;
+    g->stream = NULL;
+    return !g->hip.hipSetDevice(g->number) && !g->hip.hipDeviceReset();
+}
 
 static void stop(gpu *g)
 {
@@ -141,6 +161,8 @@ static void stop(gpu *g)
             ;
         return;
     }
+    if (g->broken && !reset(g))
+        g->hip.hipGetLastError();
     if (g->start)
         g->hip.hipEventDestroy(g->start);
     if (g->stop)
@@ -182,6 +204,21 @@ static void close_hip(pxb_device *device)
     gpu *g = state_of(device);
     amd_release(device);
     stop(g);
+}
+
+static pxb_status recover_hip(pxb_device *device)
+{
+    gpu *g = state_of(device);
+    if (!g->broken)
+        return PXB_OK;
+    if (!reset(g)) {
+        g->hip.hipGetLastError();
+        return rt_fail(device->context, PXB_NO_DEVICE, "device \"hip:%d\" was ended by a kernel's fault, and a reset does not bring it back",
+                       g->number);
+    }
+    g->broken = false;
+    amd_forget(device);
+    return start_stream(device, g);
 }
 
 static int attribute(const gpu *g, int which)
@@ -253,10 +290,66 @@ static pxb_status alloc_hip(pxb_device *device, size_t bytes, pxb_address *out)
 static pxb_status free_hip(pxb_device *device, pxb_address address)
 {
     gpu *g = state_of(device);
-    if (g->lost)
-        return PXB_OK;                       /* it goes with the process */
+    if (g->lost || g->broken)
+        return PXB_OK;                       /* it goes with the process, or with the reset */
     pxb_status status = ready(device);
     return status ? status : result_of(device, g->hip.hipFree(pointer(address)), "hipFree");
+}
+
+/* Does the device see memory of the host at the host's address? On every GPU that shares the process's address space it does. */
+static bool same_address(gpu *g, void *host)
+{
+    void *seen = NULL;
+    bool same = !g->hip.hipHostGetDevicePointer(&seen, host, 0) && seen == host;
+    g->hip.hipGetLastError();
+    return same;
+}
+
+static pxb_status alloc_shared_hip(pxb_device *device, size_t bytes, bool managed, pxb_address *out)
+{
+    gpu *g = state_of(device);
+    void *p = NULL;
+    pxb_status status = ready(device);
+    if (status)
+        return status;
+    hip_error error = managed ? g->hip.hipMallocManaged(&p, bytes, HIP_ATTACH_GLOBAL)
+                              : g->hip.hipHostMalloc(&p, bytes, HIP_HOST_PORTABLE | HIP_HOST_MAPPED | HIP_HOST_COHERENT);
+    if (error)
+        return result_of(device, error, managed ? "hipMallocManaged" : "hipHostMalloc");
+    if (!managed && !same_address(g, p)) {
+        g->hip.hipHostFree(p);
+        return rt_fail(device->context, PXB_UNSUPPORTED, "device \"hip:%d\" sees pinned memory at another address than the host", g->number);
+    }
+    *out = (pxb_address)(uintptr_t)p;
+    return PXB_OK;
+}
+
+static pxb_status free_shared_hip(pxb_device *device, pxb_address address, bool managed)
+{
+    gpu *g = state_of(device);
+    if (managed)
+        return free_hip(device, address);
+    if (g->lost || g->broken)
+        return PXB_OK;
+    pxb_status status = ready(device);
+    return status ? status : result_of(device, g->hip.hipHostFree(pointer(address)), "hipHostFree");
+}
+
+static pxb_status map_hip(pxb_device *device, pxb_address address, size_t bytes, bool map)
+{
+    gpu *g = state_of(device);
+    if (!map && (g->lost || g->broken))
+        return PXB_OK;
+    pxb_status status = ready(device);
+    if (status)
+        return status;
+    if (!map)
+        return result_of(device, g->hip.hipHostUnregister(pointer(address)), "hipHostUnregister");
+    status = result_of(device, g->hip.hipHostRegister(pointer(address), bytes, HIP_REGISTER_MAPPED), "hipHostRegister");
+    if (status || same_address(g, pointer(address)))
+        return status;
+    g->hip.hipHostUnregister(pointer(address));
+    return rt_fail(device->context, PXB_UNSUPPORTED, "device \"hip:%d\" sees registered memory at another address than the host", g->number);
 }
 
 static pxb_status transfer(pxb_device *device, void *to, const void *from, size_t bytes, int kind)
@@ -309,7 +402,7 @@ static pxb_status load_hip(pxb_device *device, const void *code, size_t bytes, v
 static void unload_hip(pxb_device *device, void *loaded)
 {
     gpu *g = state_of(device);
-    if (!g->lost && g->hip.hipModuleUnload(loaded))
+    if (!g->lost && !g->broken && g->hip.hipModuleUnload(loaded))
         g->hip.hipGetLastError();
 }
 
@@ -359,8 +452,12 @@ static hip_error launch(gpu *g, void *kernel, const amd_run *run)
 {
     size_t bytes = run->bytes;
     void *extra[] = {HIP_PARAM_BUFFER_POINTER, (void *)run->params, HIP_PARAM_BUFFER_SIZE, &bytes, HIP_PARAM_END};
+    void *whole[] = {(void *)run->params};   /* a kernel of ours has one parameter: all of them */
     hip_error error = g->hip.hipEventRecord(g->start, g->stream);
-    if (!error)
+    if (!error && run->cooperative)
+        error = g->hip.hipModuleLaunchCooperativeKernel(kernel, run->grid[0], run->grid[1], run->grid[2], run->block[0], run->block[1],
+                                                        run->block[2], run->shared, g->stream, whole);
+    else if (!error)
         error = g->hip.hipModuleLaunchKernel(kernel, run->grid[0], run->grid[1], run->grid[2], run->block[0], run->block[1],
                                              run->block[2], run->shared, g->stream, NULL, bytes ? extra : NULL);
     return error ? error : g->hip.hipEventRecord(g->stop, g->stream);
@@ -374,6 +471,8 @@ static pxb_status run_hip(pxb_device *device, void *kernel, const amd_run *run, 
     const amd_place nowhere = {0};
     (void)object;                            /* HIP does not say where a fault was */
     pxb_status status = ready(device);
+    if (!status && run->cooperative && !g->hip.hipModuleLaunchCooperativeKernel)
+        status = rt_fail(device->context, PXB_UNSUPPORTED, "%s has no function hipModuleLaunchCooperativeKernel", g->hip.path);
     if (!status)
         status = result_of(device, launch(g, kernel, run), "hipModuleLaunchKernel");
     if (status)
@@ -390,14 +489,29 @@ static pxb_status run_hip(pxb_device *device, void *kernel, const amd_run *run, 
     }
     g->hip.hipGetLastError();
     status = status_of(error);
-    if (pxb_is_fault(status))
+    g->broken = pxb_is_fault(status);
+    if (g->broken)
         return amd_fault(of, status, &nowhere, "%s (%s); HIP does not say where", g->hip.hipGetErrorString(error), g->hip.hipGetErrorName(error));
     return result_of(device, error, "the launch");
+}
+
+static pxb_status blocks_hip(pxb_device *device, void *kernel, uint32_t threads, uint32_t shared_bytes, uint64_t *out)
+{
+    gpu *g = state_of(device);
+    int each = 0;
+    pxb_status status = ready(device);
+    if (!status)
+        status = result_of(device, g->hip.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, (int)threads, shared_bytes),
+                           "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor");
+    *out = each > 0 ? (uint64_t)each * (uint64_t)attribute(g, HIP_ATTRIBUTE_MULTIPROCESSOR_COUNT) : 0;
+    return status;
 }
 
 static const amd_backend backend = {
     .alloc = alloc_hip,
     .free = free_hip,
+    .alloc_shared = alloc_shared_hip,
+    .free_shared = free_shared_hip,
     .write = write_hip,
     .read = read_hip,
     .copy = copy_hip,
@@ -407,13 +521,26 @@ static const amd_backend backend = {
     .symbol = symbol_hip,
     .kernel = kernel_hip,
     .run = run_hip,
+    .blocks_at_once = blocks_hip,
 };
+
+static pxb_status refuse_check(pxb_device *device, const pxb_launch_options *options)
+{
+    if (!options->check)
+        return PXB_OK;
+    return rt_fail(device->context, PXB_UNSUPPORTED, "device \"hip\" cannot check accesses (--check); devices cpu and sim can");
+}
 
 static pxb_status launch_hip(pxb_device *device, void *kernel, const pxb_launch_options *options, const void *params)
 {
-    if (options->check)
-        return rt_fail(device->context, PXB_UNSUPPORTED, "device \"hip\" cannot check accesses (--check); devices cpu and sim can");
-    return amd_launch(device, kernel, options, params);
+    pxb_status status = refuse_check(device, options);
+    return status ? status : amd_launch(device, kernel, options, params);
+}
+
+static pxb_status launch_cooperative_hip(pxb_device *device, void *kernel, const pxb_launch_options *options, const void *params)
+{
+    pxb_status status = refuse_check(device, options);
+    return status ? status : amd_launch_cooperative(device, kernel, options, params);
 }
 
 const rt_device_ops rt_device_hip = {
@@ -428,4 +555,8 @@ const rt_device_ops rt_device_hip = {
     .counter = counter_of,
     AMD_DEVICE_ROWS,
     .launch = launch_hip,
+    .launch_cooperative = launch_cooperative_hip,
+    .recover = recover_hip,
+    .alloc_shared = amd_alloc_shared,
+    .map_host = map_hip,
 };

@@ -216,7 +216,7 @@ static pxb_status run_sim(pxb_device *device, void *kernel, const amd_run *run, 
     simulator *s = state_of(device);
     sim_error e = {0};
     sim_launch launch = {.dynamic_lds = run->shared, .kernarg = run->params, .kernarg_bytes = run->bytes,
-                         .timeout_ms = run->timeout_ms, .counts = &s->counts};
+                         .timeout_ms = run->timeout_ms, .cooperative = run->cooperative, .counts = &s->counts};
     memcpy(launch.grid, run->grid, sizeof launch.grid);
     memcpy(launch.block, run->block, sizeof launch.block);
     sim_status status = sim_run(kernel, &launch, &e);
@@ -239,6 +239,19 @@ static pxb_status run_sim(pxb_device *device, void *kernel, const amd_run *run, 
     return amd_fault(of, mapped, &place, "%s", reason);
 }
 
+/* Whatever their size: waves are memory of the host. */
+static pxb_status blocks_sim(pxb_device *device, void *kernel, uint32_t threads, uint32_t shared_bytes, uint64_t *out)
+{
+    (void)kernel, (void)threads, (void)shared_bytes;
+    *out = sim_blocks_at_once(state_of(device)->sim);
+    return PXB_OK;
+}
+
+static pxb_status map_sim(pxb_device *device, pxb_address address, size_t bytes, bool map)
+{
+    return sim_map_host(state_of(device)->sim, address, bytes, map) ? PXB_OK : rt_no_memory(device->context);
+}
+
 static const amd_backend backend = {
     .survives_faults = true,
     .names_instructions = true,
@@ -253,6 +266,7 @@ static const amd_backend backend = {
     .symbol = symbol_sim,
     .kernel = kernel_sim,
     .run = run_sim,
+    .blocks_at_once = blocks_sim,
 };
 
 const rt_device_ops rt_device_sim = {
@@ -268,4 +282,6 @@ const rt_device_ops rt_device_sim = {
     .counter = counter_of,
     AMD_DEVICE_ROWS,
     .launch = amd_launch,
+    .launch_cooperative = amd_launch_cooperative,
+    .map_host = map_sim,
 };

@@ -7,25 +7,32 @@ if(PTXBRIDGE_SANITIZE MATCHES "address")       # the libraries are instrumented,
   set(CUDA_PRELOAD env LD_PRELOAD=${libasan} ASAN_OPTIONS=detect_leaks=0)
 endif()
 
-# cuda_program_test(NAME DEVICE PROGRAM…): the test cuda_program_cpu.NAME or cuda_program_sim.NAME
+# cuda_program_test(NAME DEVICE PROGRAM…): the test cuda_program_cpu.NAME, cuda_program_sim.NAME or cuda_program_hip.NAME
 function(cuda_program_test name device)
   string(REGEX REPLACE ":.*" "" kind ${device})
   set(test cuda_program_${kind}.${name})
   add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} ${CUDA_PROGRAMS}/run.py $<TARGET_FILE:ptxbridge_cli> exec --device ${device} -- ${ARGN} -- ${name})
   set_tests_properties(${test} PROPERTIES TIMEOUT 300)
+  if(NOT device STREQUAL "cpu")                # translations are shared; HIP is the library over the simulator
+    set_tests_properties(${test} PROPERTIES ENVIRONMENT
+      "XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/test_cache;PTXBRIDGE_HIP_LIBRARY=${CMAKE_CURRENT_BINARY_DIR}/libamdhip64-sim.so.6;HIP_OVER_SIM=gfx1100")
+  endif()
 endfunction()
 
 # ---------------------------------------------------------------- driver API, any C compiler
-foreach(name driver_saxpy driver_link driver_stress)
+foreach(name driver_saxpy driver_link driver_stress driver_faults)
   add_executable(${name} ${CUDA_PROGRAMS}/${name}.c)
   target_link_libraries(${name} PRIVATE ptxb_flags ptxb_driver Threads::Threads)
 endforeach()
 add_executable(driver_lookup ${CUDA_PROGRAMS}/driver_lookup.c)
 target_link_libraries(driver_lookup PRIVATE ptxb_flags ${CMAKE_DL_LIBS})
-foreach(name driver_saxpy driver_link driver_stress driver_lookup)
+foreach(name driver_saxpy driver_link driver_stress driver_faults driver_lookup)
   cuda_program_test(${name} cpu $<TARGET_FILE:${name}>)
   if(PTXBRIDGE_LLVM AND NOT PTXBRIDGE_SANITIZE AND NOT name STREQUAL "driver_stress")
     cuda_program_test(${name} sim:gfx1100 $<TARGET_FILE:${name}>)
+  endif()
+  if(PTXBRIDGE_LLVM AND NOT PTXBRIDGE_SANITIZE AND name STREQUAL "driver_faults")
+    cuda_program_test(${name} hip $<TARGET_FILE:${name}>)
   endif()
 endforeach()
 
@@ -41,8 +48,9 @@ endforeach()
 # ---------------------------------------------------------------- CUDA C++, nvcc
 set(CUDA_CPU_PROGRAMS asserts cooperative cub_scan device_malloc device_printf errors graphs launch_attributes managed matrix_multiply
     occupancy peers pools reduction separate streams symbols tensor_cores textures threads thrust_sort vector_add)
-set(CUDA_SIM_PROGRAMS cooperative device_malloc device_printf errors launch_attributes managed matrix_multiply occupancy reduction separate
-    streams symbols tensor_cores threads vector_add)
+set(CUDA_SIM_PROGRAMS asserts cooperative device_malloc device_printf errors graphs launch_attributes managed matrix_multiply occupancy pools
+    reduction separate streams symbols tensor_cores textures threads vector_add)
+set(CUDA_HIP_PROGRAMS asserts cooperative device_printf errors managed pools streams symbols textures)
 set(CUDA_SANITIZED_PROGRAMS errors graphs pools separate streams textures threads vector_add)
 
 function(build_cuda_program name)
@@ -80,6 +88,9 @@ if(PTXBRIDGE_NVCC)
     cuda_program_test(${name} cpu ${CUDA_PRELOAD} ${programs_folder}/${name})
     if(PTXBRIDGE_LLVM AND NOT PTXBRIDGE_SANITIZE AND name IN_LIST CUDA_SIM_PROGRAMS)
       cuda_program_test(${name} sim:gfx1100 ${programs_folder}/${name})
+    endif()
+    if(PTXBRIDGE_LLVM AND NOT PTXBRIDGE_SANITIZE AND name IN_LIST CUDA_HIP_PROGRAMS)
+      cuda_program_test(${name} hip ${programs_folder}/${name})
     endif()
   endforeach()
   if(PTXBRIDGE_LLVM AND NOT PTXBRIDGE_SANITIZE)  # two devices of different kinds

@@ -28,7 +28,14 @@ SAME(ours::HIP_LAUNCH_OUT_OF_RESOURCES, hipErrorLaunchOutOfResources);
 SAME(ours::HIP_LAUNCH_TIME_OUT, hipErrorLaunchTimeOut);
 SAME(ours::HIP_ASSERT, hipErrorAssert);
 SAME(ours::HIP_LAUNCH_FAILURE, hipErrorLaunchFailure);
+SAME(ours::HIP_COOPERATIVE_LAUNCH_TOO_LARGE, hipErrorCooperativeLaunchTooLarge);
+SAME(ours::HIP_NOT_SUPPORTED, hipErrorNotSupported);
 SAME(ours::HIP_UNKNOWN, hipErrorUnknown);
+SAME(ours::HIP_HOST_PORTABLE, hipHostMallocPortable);
+SAME(ours::HIP_HOST_MAPPED, hipHostMallocMapped);
+SAME(ours::HIP_HOST_COHERENT, hipHostMallocCoherent);
+SAME(ours::HIP_REGISTER_MAPPED, hipHostRegisterMapped);
+SAME(ours::HIP_ATTACH_GLOBAL, hipMemAttachGlobal);
 SAME(ours::HIP_HOST_TO_DEVICE, hipMemcpyHostToDevice);
 SAME(ours::HIP_DEVICE_TO_HOST, hipMemcpyDeviceToHost);
 SAME(ours::HIP_DEVICE_TO_DEVICE, hipMemcpyDeviceToDevice);
@@ -70,13 +77,14 @@ namespace ours
 #define OURS(name, result, parameters) typedef result(*ours_##name) parameters;
 HIP_FUNCTIONS(OURS)
 }
-// All but hipMalloc, of which the header makes a template as well.
+// All but hipMalloc, hipHostMalloc, hipMallocManaged and the occupancy, of which the header makes templates as well.
 #define COMPARE(name, result, parameters) static_assert(SameFunction<ours::ours_##name, decltype(&::name)>::value, #name);
 
 #define X_PLAIN(X)                                                                                                            \
     X(hipInit, , ) X(hipRuntimeGetVersion, , ) X(hipGetDeviceCount, , ) X(hipSetDevice, , ) X(hipDeviceGetName, , )           \
     X(hipDeviceGetAttribute, , ) X(hipFree, , ) X(hipMemcpy, , ) X(hipMemset, , ) X(hipMemGetInfo, , )                        \
     X(hipModuleLoadData, , ) X(hipModuleUnload, , ) X(hipModuleGetFunction, , ) X(hipModuleGetGlobal, , )                     \
+    X(hipHostFree, , ) X(hipHostRegister, , ) X(hipHostUnregister, , ) X(hipHostGetDevicePointer, , ) X(hipDeviceReset, , )   \
     X(hipModuleLaunchKernel, , ) X(hipStreamCreate, , ) X(hipStreamDestroy, , ) X(hipStreamSynchronize, , )                   \
     X(hipEventCreate, , ) X(hipEventDestroy, , ) X(hipEventRecord, , ) X(hipEventQuery, , ) X(hipEventElapsedTime, , )        \
     X(hipGetLastError, , ) X(hipGetErrorName, , ) X(hipGetErrorString, , )

@@ -188,6 +188,13 @@ static LLVMValueRef clock_bits(xl_emitter *x, ptx_special special)
     return v;
 }
 
+/* %envreg1 and 2 are the halves of the workspace's address that cooperative groups keep the grid's barrier in; without a cooperative
+ * launch it is 0. What the others mean is up to the driver (PTX ISA, "%envreg<32>"). */
+static LLVMValueRef workspace_half(xl_emitter *x, unsigned shift)
+{
+    return l_trunc(x, l_lshr(x, xl_call_helper(x, "pxl_workspace", NULL, 0), l_i64(x, shift)), 32);
+}
+
 LLVMValueRef xl_special(xl_emitter *x, ptx_special special, unsigned bits)
 {
     LLVMValueRef v = NULL;
@@ -215,6 +222,8 @@ LLVMValueRef xl_special(xl_emitter *x, ptx_special special, unsigned bits)
     case PTX_SR_SMID: v = l_i32(x, 0); break;
     case PTX_SR_NSMID: v = l_i32(x, 1); break;
     case PTX_SR_GRIDID: case PTX_SR_PM: v = l_i32(x, 0); break;
+    case PTX_SR_ENVREG0 + 1: v = workspace_half(x, 32); break;
+    case PTX_SR_ENVREG0 + 2: v = workspace_half(x, 0); break;
     default:
         xl_fail(x, PTX_REASON_UNSUPPORTED, "special register %s is not available on this target", ptx_special_name(special));
     }

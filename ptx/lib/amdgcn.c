@@ -4,7 +4,7 @@
  * Global Memory Allocation").
  *
  * The host gives them memory through 8-byte globals that it sets by name before a
- * launch: pxb_printf_buffer, pxb_heap, pxb_fault_record and pxb_textures (layouts in fault.h). While one is null, vprintf
+ * launch: pxb_printf_buffer, pxb_heap, pxb_fault_record, pxb_textures (layouts in fault.h) and pxb_workspace. While one is null, vprintf
  * returns 0, malloc returns NULL as CUDA does when its heap is used up, a fault is s_trap, and no handle is valid.
  */
 #if defined(__AMDGCN__)
@@ -169,6 +169,12 @@ PXL_EXPORT __attribute__((noinline)) uint32_t pxl_vprintf(const char *format, co
     }
     return 0;
 }
+
+/* ------------------------------------------------------------ cooperative launches */
+
+HOST_SETS pxb_workspace;
+
+PXL_EXPORT uint64_t pxl_workspace(void) { return pxb_workspace; }
 
 /* ------------------------------------------------------------ malloc, free */
 

@@ -104,8 +104,24 @@ static void unlink_context(dr_context *c)
     pthread_mutex_unlock(&dr_lock);
 }
 
+/* A fault may have ended the device with the context: it comes back when its last context is gone. */
+static void recover(dr_device *d)
+{
+    bool used = false;
+    pthread_mutex_lock(&dr_lock);
+    for (dr_context *c = contexts; c; c = c->next)
+        used |= c->device == d;
+    pthread_mutex_unlock(&dr_lock);
+    if (used || !d->device->ops->recover)
+        return;
+    pthread_mutex_lock(&d->lock);
+    dr_fail_pxb(d->pxb, d->device->ops->recover(d->device), "recovery");
+    pthread_mutex_unlock(&d->lock);
+}
+
 static void end(dr_context *c)
 {
+    dr_device *device = c->device;
     dr_context_wait(c);
     unlink_context(c);
     while (c->modules)
@@ -117,6 +133,7 @@ static void end(dr_context *c)
     pthread_mutex_destroy(&c->print_lock);
     free(c->printed);
     dr_object_free(c, DR_CONTEXT);
+    recover(device);
 }
 
 cu_result dr_context_wait(dr_context *c)

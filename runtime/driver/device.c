@@ -163,7 +163,7 @@ static bool own_attribute(const dr_device *d, int attribute, int *value)
     case 75: *value = d->capability / 10; return true;
     case 76: *value = d->capability % 10; return true;
     case 83: case 89: case 91: case 92: case 93: case 101: case 122:   /* managed memory, pointers of registered memory */
-        *value = d->host_addresses;
+        *value = d->shares_memory;
         return true;
     case 86: *value = d->concurrent; return true;                      /* atomics shared with the host */
     case 94: case 123: *value = d->host_addresses; return true;

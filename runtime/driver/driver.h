@@ -72,6 +72,7 @@ typedef struct dr_device {
     pxb_device *device;            /* opened when first needed; then not changed */
     bool concurrent;               /* launches and copies need no lock */
     bool host_addresses;           /* device pointers are addresses of this process */
+    bool shares_memory;            /* that, or it gives memory at one address for kernels and the host */
     uint64_t memory_bytes;
     _Atomic uint64_t memory_used;
     uint32_t processors;

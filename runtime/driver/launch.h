@@ -11,6 +11,6 @@ cu_result dr_launch_check(dr_function *function, const dr_launch *launch);
 /* The parameter block of a kernel from either form; NULL for a kernel without parameters. */
 cu_result dr_params_copy(const ptx_function *function, void **params, void **extra, void **out);
 /* Blocks of a kernel on one multiprocessor at once (occupancy.c). */
-uint32_t dr_occupancy(const dr_function *function, uint32_t threads, uint64_t dynamic_shared);
+uint32_t dr_occupancy(dr_function *function, uint32_t threads, uint64_t dynamic_shared);
 
 #endif

@@ -1,7 +1,8 @@
 /* memory.c - allocations of all kinds, and the table that tells what an address is.
  *
  * On devices whose addresses are this process's own, pinned, mapped and managed memory is device memory that the host uses directly.
- * On others pinned memory is plain host memory that the device does not see, and there is no managed memory.
+ * Others give such memory when asked for it (alloc_shared), or else pinned memory is plain host memory that the device does not see, and
+ * there is no managed memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -109,15 +110,19 @@ void dr_range_remove(uint64_t base)
 
 /* ------------------------------------------------------------ making and freeing */
 
-static pxb_status alloc_on(dr_device *d, uint64_t bytes, uint64_t *out)
+static pxb_status alloc_on(dr_device *d, uint64_t bytes, dr_memory_kind kind, uint64_t *out)
 {
+    const bool shared = kind != DR_MEMORY_DEVICE && d->device->ops->alloc_shared;
     pxb_device view;
     if (d->concurrent) {
         dr_device_view(d, dr_thread_errors(), &view);
         return d->device->ops->alloc(&view, bytes, out);
     }
     pthread_mutex_lock(&d->lock);
-    pxb_status status = pxb_memory_alloc(d->device, bytes, out);
+    pxb_status status = shared ? d->device->ops->alloc_shared(d->device, bytes, kind == DR_MEMORY_MANAGED, out)
+                               : pxb_memory_alloc(d->device, bytes, out);
+    if (status)
+        dr_fail_pxb(d->pxb, status, "allocation");
     pthread_mutex_unlock(&d->lock);
     return status;
 }
@@ -169,16 +174,16 @@ cu_result dr_memory_new(dr_context *c, uint64_t bytes, dr_memory_kind kind, uint
     *out = 0;
     if (bytes == 0)
         return DR_ERROR(INVALID_VALUE);
-    if (kind == DR_MEMORY_MANAGED && !d->host_addresses)
+    if (kind == DR_MEMORY_MANAGED && !d->shares_memory)
         return dr_fail(DR_ERROR(NOT_SUPPORTED), "managed memory: the host cannot reach the memory of \"%s\"", d->choice);
     if (!reserve(d, bytes))
         return dr_fail(DR_ERROR(OUT_OF_MEMORY), "no room for %llu bytes on \"%s\"", (unsigned long long)bytes, d->choice);
-    bool plain = kind == DR_MEMORY_HOST && !d->host_addresses;
+    bool plain = kind == DR_MEMORY_HOST && !d->shares_memory;
     /* Whole pages for what the host uses: programs pass such memory to read(2) and to alignments of their own. */
     uint64_t whole = kind == DR_MEMORY_DEVICE ? bytes : (bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
     if (plain)
         *out = host_pages(whole);
-    else if (alloc_on(d, whole, out))
+    else if (alloc_on(d, whole, kind, out))
         *out = 0;
     dr_range range = {.base = *out, .bytes = bytes, .kind = kind, .flags = flags, .context = c, .device = d, .hidden = hidden,
                       .on_device = !plain};
@@ -362,7 +367,14 @@ bool dr_host_map(dr_device *d, uint64_t address, uint64_t bytes, bool map)
     const rt_device_ops *ops = d->device->ops;
     pxb_device view;
     dr_device_view(d, dr_thread_errors(), &view);
-    return ops->map_host && ops->map_host(&view, address, bytes, map) == PXB_OK;
+    if (!ops->map_host)
+        return false;
+    if (!d->concurrent)
+        pthread_mutex_lock(&d->lock);
+    pxb_status status = ops->map_host(&view, address, bytes, map);
+    if (!d->concurrent)
+        pthread_mutex_unlock(&d->lock);
+    return dr_fail_pxb(dr_thread_errors(), status, "registered memory") == CUABI_SUCCESS;
 }
 
 cu_result impl_cuMemHostRegister_v2(void *pointer, size_t bytesize, uint32_t flags)

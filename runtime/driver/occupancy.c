@@ -1,8 +1,8 @@
 /* occupancy.c - cuOccupancy…: how many blocks of a kernel a multiprocessor holds.
  *
  * The engines hold one block at a time or as many as needed; the answers are those of the GPU that the device claims to be, by NVIDIA's
- * published rule: the least of what threads, registers, shared memory and block slots allow. Zero is an answer only for a block that
- * could not be launched at all.
+ * published rule: the least of what threads, registers, shared memory and block slots allow; and no more than the device holds, where it
+ * says so, since programs make cooperative grids of it. Zero is an answer only for a block that could not be launched at all.
  */
 #include "runtime/driver/driver.h"
 #include "runtime/driver/launch.h"
@@ -14,7 +14,23 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-uint32_t dr_occupancy(const dr_function *f, uint32_t threads, uint64_t dynamic_shared)
+/* What the device itself holds at once, for each of its processors; all that there can be where it does not say. */
+static uint32_t held(dr_function *f, uint32_t threads, uint64_t dynamic_shared)
+{
+    dr_device *d = f->module->device;
+    const rt_device_ops *ops = d->device->ops;
+    uint64_t blocks = 0;
+    if (!ops->blocks_at_once || dr_function_load(f))
+        return DR_BLOCKS_PER_SM;
+    pxb_kernel *kernel = atomic_load_explicit(&f->kernel, memory_order_acquire);
+    pthread_mutex_lock(&d->lock);
+    pxb_status status = ops->blocks_at_once(d->device, kernel->state, threads, (uint32_t)dynamic_shared, &blocks);
+    dr_fail_pxb(d->pxb, status, "occupancy");
+    pthread_mutex_unlock(&d->lock);
+    return status ? DR_BLOCKS_PER_SM : (uint32_t)(blocks / d->processors);
+}
+
+uint32_t dr_occupancy(dr_function *f, uint32_t threads, uint64_t dynamic_shared)
 {
     uint64_t shared = f->static_shared + dynamic_shared;
     if (threads == 0 || threads > dr_function_max_threads(f) || shared > DR_SHARED_OPTIN)
@@ -25,7 +41,8 @@ uint32_t dr_occupancy(const dr_function *f, uint32_t threads, uint64_t dynamic_s
     uint32_t per_warp = (registers * 32 + 255) & ~255u;
     blocks = least(blocks, DR_REGISTERS / (per_warp * warps));
     shared = (shared + DR_SHARED_RESERVED + 127) & ~(uint64_t)127;
-    return least(blocks, (uint32_t)(DR_SHARED_PER_SM / shared));
+    blocks = least(blocks, (uint32_t)(DR_SHARED_PER_SM / shared));
+    return least(blocks, held(f, threads, dynamic_shared));
 }
 
 cu_result impl_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *num_blocks, cu_function function, int block_size,

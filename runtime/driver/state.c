@@ -280,6 +280,7 @@ static void describe(dr_device *d)
     bool cpu = strcmp(ops->name, "cpu") == 0;
     d->concurrent = ops->concurrent;
     d->host_addresses = ops->host_addresses;
+    d->shares_memory = ops->host_addresses || ops->alloc_shared;
     d->processors = number_property(d->device, "compute units", number_property(d->device, "workers", 1));
     d->memory_bytes = memory_of(d->device);
     if (cpu)

@@ -6,11 +6,11 @@
 static cu_result describe(dr_context *c, dr_work_kind kind, cu_address address, uint64_t value, bool wide, uint32_t flags, dr_work *out)
 {
     dr_range range;
-    if (!c->device->host_addresses)
-        return dr_fail(DR_ERROR(NOT_SUPPORTED), "values in the memory of \"%s\"", c->device->choice);
     uint64_t bytes = wide ? 8 : 4;
     if (!address || address % bytes || !dr_range_find(address, &range) || bytes > range.bytes - (address - range.base))
         return DR_ERROR(INVALID_VALUE);
+    if (!c->device->host_addresses && (range.kind == DR_MEMORY_DEVICE || range.kind == DR_MEMORY_VARIABLE))
+        return dr_fail(DR_ERROR(NOT_SUPPORTED), "values in the memory of \"%s\"", c->device->choice);
     *out = (dr_work){.kind = kind, .of.value = {.address = address, .value = value, .flags = flags, .wide = wide}};
     return CUABI_SUCCESS;
 }

@@ -27,6 +27,8 @@ enum {
     HIP_LAUNCH_TIME_OUT = 702,
     HIP_ASSERT = 710,
     HIP_LAUNCH_FAILURE = 719,
+    HIP_COOPERATIVE_LAUNCH_TOO_LARGE = 720,
+    HIP_NOT_SUPPORTED = 801,
     HIP_UNKNOWN = 999
 };
 
@@ -36,6 +38,9 @@ enum { HIP_HOST_TO_DEVICE = 1, HIP_DEVICE_TO_HOST = 2, HIP_DEVICE_TO_DEVICE = 3 
 enum { HIP_ATTRIBUTE_CLOCK_RATE = 5, HIP_ATTRIBUTE_MULTIPROCESSOR_COUNT = 63, HIP_ATTRIBUTE_SHARED_PER_BLOCK = 74, HIP_ATTRIBUTE_WARP_SIZE = 87 };
 
 enum { HIP_LIMIT_STACK_SIZE = 0 };           /* hipLimit_t */
+
+/* Flags of hipHostMalloc, hipHostRegister and hipMallocManaged. */
+enum { HIP_HOST_PORTABLE = 1, HIP_HOST_MAPPED = 2, HIP_HOST_COHERENT = 0x40000000, HIP_REGISTER_MAPPED = 2, HIP_ATTACH_GLOBAL = 1 };
 
 /* Handles are pointers; a device is its number. */
 typedef void *hip_module, *hip_function, *hip_stream, *hip_event, *hip_pointer;
@@ -55,6 +60,13 @@ typedef void *hip_module, *hip_function, *hip_stream, *hip_event, *hip_pointer;
     X(hipDeviceGetAttribute, hip_error, (int *value, int attribute, int device))                                              \
     X(hipMalloc, hip_error, (hip_pointer *pointer, size_t bytes))                                                             \
     X(hipFree, hip_error, (hip_pointer pointer))                                                                              \
+    X(hipMallocManaged, hip_error, (hip_pointer *pointer, size_t bytes, unsigned flags))                                      \
+    X(hipHostMalloc, hip_error, (void **pointer, size_t bytes, unsigned flags))                                               \
+    X(hipHostFree, hip_error, (void *pointer))                                                                                \
+    X(hipHostRegister, hip_error, (void *pointer, size_t bytes, unsigned flags))                                              \
+    X(hipHostUnregister, hip_error, (void *pointer))                                                                          \
+    X(hipHostGetDevicePointer, hip_error, (hip_pointer *pointer, void *host, unsigned flags))                                 \
+    X(hipDeviceReset, hip_error, (void))                                                                                      \
     X(hipMemcpy, hip_error, (void *to, const void *from, size_t bytes, int kind))                                             \
     X(hipMemset, hip_error, (hip_pointer to, int value, size_t bytes))                                                        \
     X(hipMemGetInfo, hip_error, (size_t *free, size_t *total))                                                                \
@@ -65,6 +77,8 @@ typedef void *hip_module, *hip_function, *hip_stream, *hip_event, *hip_pointer;
     X(hipModuleLaunchKernel, hip_error,                                                                                       \
       (hip_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,          \
        unsigned block_z, unsigned shared, hip_stream stream, void **params, void **extra))                                    \
+    X(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, hip_error,                                                          \
+      (int *blocks, hip_function function, int threads, size_t dynamic_shared))                                               \
     X(hipStreamCreate, hip_error, (hip_stream *stream))                                                                       \
     X(hipStreamDestroy, hip_error, (hip_stream stream))                                                                       \
     X(hipStreamSynchronize, hip_error, (hip_stream stream))                                                                   \
@@ -82,6 +96,9 @@ typedef void *hip_module, *hip_function, *hip_stream, *hip_event, *hip_pointer;
 #define HIP_OPTIONAL_FUNCTIONS(X)                                                                                             \
     X(hipGetDeviceProperties, hip_error, (void *properties, int device))                                                      \
     X(hipGetDevicePropertiesR0600, hip_error, (void *properties, int device))                                                 \
-    X(hipDeviceSetLimit, hip_error, (int limit, size_t value))
+    X(hipDeviceSetLimit, hip_error, (int limit, size_t value))                                                                \
+    X(hipModuleLaunchCooperativeKernel, hip_error,                                                                            \
+      (hip_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,          \
+       unsigned block_z, unsigned shared, hip_stream stream, void **params))
 
 #endif

@@ -3,6 +3,9 @@
  * A worker runs one block at a time. When a block takes long and others have not begun, the worker takes up another
  * and alternates between them, so that a block that waits for a later one (a grid barrier, a ticket) makes progress on few
  * threads. After a fault, blocks above it are given up; those below still run, as one of them may fault too.
+ *
+ * A cooperative launch begins with all of its blocks, and every one has a turn of its waves in turn: they may wait for each other at any
+ * time. After a fault all are given up, since others may wait for the one that is no more.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -12,7 +15,7 @@
 
 enum {
     TURN = 4096,                         /* instructions of a wave before the next one's turn */
-    SLICE = 1 << 20,                     /* of a block before the next resident block's turn */
+    SLICE = 1 << 20,                     /* of a block before the next resident block's turn, save in cooperative launches */
     MAX_RESIDENT = 32,                   /* blocks of a worker */
     DYNAMIC_STACK = 16384                /* scratch of a kernel whose stack LLVM does not know; LLVM assumes as much for calls */
 };
@@ -22,6 +25,8 @@ typedef struct launch_state {
     const sim_launch *launch;
     uint64_t kernarg, packet, total, deadline;
     uint32_t nwaves, lds_bytes, scratch_bytes;
+    uint64_t slice;                      /* instructions of a block before the next resident block's turn */
+    uint64_t share;                      /* blocks that a worker begins with */
     _Atomic uint64_t next;               /* block to begin next */
     _Atomic uint64_t limit;              /* blocks from here on are given up */
     pthread_mutex_t lock;                /* guards what follows */
@@ -49,7 +54,7 @@ static void report(launch_state *s, uint64_t number, const sim_error *e)
         *s->error = *e;
         s->fault_block = number;
     }
-    uint64_t limit = timeout ? 0 : number, now = atomic_load(&s->limit);
+    uint64_t limit = timeout || s->launch->cooperative ? 0 : number, now = atomic_load(&s->limit);
     if (limit < now) atomic_store(&s->limit, limit);
     pthread_mutex_unlock(&s->lock);
 }
@@ -194,7 +199,7 @@ static bool next_block(launch_state *s, uint64_t *number)
 /* Runs a resident block for a slice; false when it is over, by its end, a fault, or a lower block's fault. */
 static bool run_slice(launch_state *s, resident *r)
 {
-    for (uint64_t turns = 0; turns < SLICE;) {
+    for (uint64_t turns = 0; turns < s->slice;) {
         if (r->number >= atomic_load(&s->limit)) return false;
         if (!run_round(s, r, &turns)) return false;
     }
@@ -219,18 +224,39 @@ static resident *free_place(worker *w)
     return NULL;
 }
 
+static void report_no_memory(launch_state *s)
+{
+    sim_error e = {.status = SIM_NO_MEMORY, .reason = "no memory for the waves of a block"};
+    report(s, 0, &e);
+}
+
+/* The blocks of a cooperative launch, of which each worker has its share from the start. */
+static void begin_share(worker *w)
+{
+    uint64_t number;
+    for (uint64_t k = 0; k < w->state->share; k++) {
+        resident *place = free_place(w);
+        if (!place) {
+            report_no_memory(w->state);
+            return;
+        }
+        if (!next_block(w->state, &number)) return;
+        begin_block(w->state, place, number);
+    }
+}
+
 static void *work(void *argument)
 {
     worker *w = argument;
     launch_state *s = w->state;
     ptx_host host;                       /* the caller's, also in other threads, which begin with it */
     ptx_host_leave(&host);
+    begin_share(w);
     for (bool busy = true; busy;) {
         uint64_t number;
-        resident *place = free_place(w);
+        resident *place = s->launch->cooperative ? NULL : free_place(w);
         if (!place && !w->made) {
-            sim_error e = {.status = SIM_NO_MEMORY, .reason = "no memory for the waves of a block"};
-            report(s, 0, &e);
+            report_no_memory(s);
             break;
         }
         busy = false;
@@ -265,11 +291,14 @@ static void run_workers(launch_state *s, uint32_t threads)
     /* The caller is worker 0; without a thread the others' blocks are its own. */
     while (started + 1 < threads && !pthread_create(&ids[started], NULL, work, &workers[started + 1]))
         started++;
+    if (s->launch->cooperative && started + 1 < threads) report_no_memory(s);
     work(&workers[0]);
     for (uint32_t k = 0; k < started; k++)
         pthread_join(ids[k], NULL);
     free(workers);
 }
+
+uint64_t sim_blocks_at_once(const sim_device *device) { return (uint64_t)MAX_RESIDENT * device->threads; }
 
 sim_status sim_run_blocks(const sim_kernel *k, const sim_launch *launch, uint64_t kernarg, uint64_t packet, sim_error *error)
 {
@@ -280,10 +309,13 @@ sim_status sim_run_blocks(const sim_kernel *k, const sim_launch *launch, uint64_
     s.lds_bytes = k->info.lds_bytes + launch->dynamic_lds;
     s.scratch_bytes = k->info.scratch_bytes + (k->dynamic_stack ? DYNAMIC_STACK : 0);
     s.deadline = launch->timeout_ms ? now_ms() + launch->timeout_ms : 0;
+    s.slice = launch->cooperative ? TURN : SLICE;
     atomic_store(&s.limit, UINT64_MAX);
     pthread_mutex_init(&s.lock, NULL);
     uint32_t threads = k->module->device->threads;
-    run_workers(&s, s.total < threads ? (uint32_t)s.total : threads);
+    if (s.total < threads) threads = (uint32_t)s.total;
+    s.share = launch->cooperative ? (s.total + threads - 1) / threads : 0;
+    run_workers(&s, threads);
     for (uint32_t c = 0; launch->counts && c < SIM_CLASS_COUNT; c++)
         launch->counts->executed[c] += s.counts.executed[c];
     pthread_mutex_destroy(&s.lock);

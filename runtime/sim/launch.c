@@ -72,6 +72,12 @@ static bool check(const sim_kernel *k, const sim_launch *l, sim_error *e)
         sim_set_error(e, SIM_BAD_ARGUMENT, "%llu bytes of LDS; a block has %llu", (unsigned long long)lds, (unsigned long long)most);
         return false;
     }
+    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2], at_once = sim_blocks_at_once(k->module->device);
+    if (l->cooperative && blocks > at_once) {
+        sim_set_error(e, SIM_BAD_ARGUMENT, "%llu blocks of a cooperative launch; at most %llu can run at once", (unsigned long long)blocks,
+                      (unsigned long long)at_once);
+        return false;
+    }
     if (l->kernarg_bytes > k->kernarg_segment || (l->kernarg_bytes && !l->kernarg)) {
         sim_set_error(e, SIM_BAD_ARGUMENT, "%llu bytes of arguments; the kernel takes %u", (unsigned long long)l->kernarg_bytes,
                       k->kernarg_segment);

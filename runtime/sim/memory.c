@@ -3,6 +3,7 @@
  * Every allocation begins on a page of its own and is followed by at least one page that belongs to nobody, so that a small
  * overrun never meets a neighbour. Bounds are exact to the byte: they are compared in software.
  * A wave keeps the allocation that it met last; the table is only asked when an address lies elsewhere.
+ * Memory of the process that the host lets kernels use is in a list of its own, which is asked last.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ void sim_memory_close(sim_memory *m)
 {
     munmap(m->arena, m->arena_bytes);
     free(m->ranges);
+    free(m->host);
     pthread_rwlock_destroy(&m->lock);
 }
 
@@ -99,9 +101,13 @@ bool sim_memory_give(sim_memory *m, uint64_t base, sim_range_kind kind)
 static bool find_locked(const sim_memory *m, uint64_t address, sim_block_range *out)
 {
     uint32_t k = range_after(m, address);
-    if (!k || address - m->ranges[k - 1].base >= m->ranges[k - 1].bytes) return false;
-    *out = m->ranges[k - 1];
-    return true;
+    bool found = k && address - m->ranges[k - 1].base < m->ranges[k - 1].bytes;
+    if (found) *out = m->ranges[k - 1];
+    for (k = 0; k < m->nhost && !found; k++) {
+        found = address - m->host[k].base < m->host[k].bytes;
+        if (found) *out = m->host[k];
+    }
+    return found;
 }
 
 bool sim_memory_find(sim_memory *m, uint64_t address, sim_block_range *out)
@@ -122,6 +128,37 @@ uint64_t sim_alloc(sim_device *device, uint64_t bytes)
 bool sim_free(sim_device *device, uint64_t address)
 {
     return device && sim_memory_give(&device->memory, address, RANGE_USER);
+}
+
+static bool map_locked(sim_memory *m, uint64_t address, uint64_t bytes)
+{
+    if (m->nhost == m->host_capacity) {
+        uint32_t capacity = m->host_capacity ? m->host_capacity * 2 : 16;
+        sim_block_range *grown = realloc(m->host, capacity * sizeof *grown);
+        if (!grown) return false;
+        m->host = grown;
+        m->host_capacity = capacity;
+    }
+    m->host[m->nhost++] = (sim_block_range){address, bytes, bytes, RANGE_HOST};
+    return true;
+}
+
+static bool unmap_locked(sim_memory *m, uint64_t address)
+{
+    uint32_t k = 0;
+    while (k < m->nhost && m->host[k].base != address) k++;
+    if (k == m->nhost) return false;
+    m->host[k] = m->host[--m->nhost];
+    return true;
+}
+
+bool sim_map_host(sim_device *device, uint64_t address, uint64_t bytes, bool map)
+{
+    sim_memory *m = &device->memory;
+    pthread_rwlock_wrlock(&m->lock);
+    bool done = map ? bytes && map_locked(m, address, bytes) : unmap_locked(m, address);
+    pthread_rwlock_unlock(&m->lock);
+    return done;
 }
 
 /* Pointer to a range that lies in one allocation; the caller holds the lock. */

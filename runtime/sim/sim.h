@@ -79,6 +79,8 @@ bool sim_write(sim_device *device, uint64_t to, const void *from, uint64_t bytes
 bool sim_read(sim_device *device, void *to, uint64_t from, uint64_t bytes);
 bool sim_copy(sim_device *device, uint64_t to, uint64_t from, uint64_t bytes);
 bool sim_set(sim_device *device, uint64_t to, uint8_t value, uint64_t bytes);
+/* Lets kernels use a range of the process's memory at its own addresses, or no longer. False: no memory, or nothing begins there. */
+bool sim_map_host(sim_device *device, uint64_t address, uint64_t bytes, bool map);
 bool sim_range(sim_device *device, uint64_t address, uint64_t *base, uint64_t *bytes);
 void sim_memory_info(sim_device *device, uint64_t *used, uint64_t *free);
 
@@ -114,8 +116,11 @@ typedef struct sim_launch {
     const void *kernarg;             /* explicit arguments; hidden ones are filled in from the metadata */
     uint64_t kernarg_bytes;
     uint32_t timeout_ms;             /* 0 = none */
+    bool cooperative;                /* all blocks run at once, so that they may wait for each other: at most sim_blocks_at_once */
     sim_counts *counts;              /* may be NULL; added to */
 } sim_launch;
+
+uint64_t sim_blocks_at_once(const sim_device *device);
 
 /* Runs and waits. On a fault memory holds what was written until then; the fault of the lowest block is reported. */
 sim_status sim_run(sim_kernel *kernel, const sim_launch *launch, sim_error *error);

@@ -13,7 +13,7 @@
 
 /* ------------------------------------------------------------ memory */
 
-typedef enum sim_range_kind { RANGE_USER, RANGE_MODULE, RANGE_LAUNCH } sim_range_kind;
+typedef enum sim_range_kind { RANGE_USER, RANGE_MODULE, RANGE_LAUNCH, RANGE_HOST } sim_range_kind;
 
 /* One allocation: `bytes` are valid, `room` are taken. Sorted by base. */
 typedef struct sim_block_range {
@@ -26,6 +26,8 @@ typedef struct sim_memory {
     uint64_t arena_bytes, used;
     sim_block_range *ranges;
     uint32_t nranges, capacity;
+    sim_block_range *host;               /* memory of the process, in no order: sim_map_host */
+    uint32_t nhost, host_capacity;
     pthread_rwlock_t lock;
 } sim_memory;
 

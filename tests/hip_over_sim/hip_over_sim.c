@@ -3,7 +3,7 @@
  * Built twice, as ROCm 5 (hipGetDeviceProperties alone) and as ROCm 6 (with hipGetDevicePropertiesR0600). The environment
  * variable HIP_OVER_SIM names the devices, "gfx1100,gfx942"; empty, there are none. A launch runs on a thread
  * of its own, so that streams and events behave as a GPU's: not ready until the kernel has ended. HIP_OVER_SIM_LIMIT_MS bounds a launch
- * that nobody waits for any more.
+ * that nobody waits for any more. After a kernel's fault everything on its device answers with the fault until hipDeviceReset.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -17,7 +17,9 @@
 
 enum { MAX_DEVICES = 8, LONGEST_MS = 600000 };
 
-static struct { char name[16]; sim_device *sim; } devices[MAX_DEVICES];
+enum { PROCESSORS = 4, BLOCKS_OF_A_PROCESSOR = 2 };
+
+static struct { char name[16]; sim_device *sim; _Atomic hip_error fault; struct stream *streams; } devices[MAX_DEVICES];
 static int ndevices;
 static __thread int current;
 static __thread hip_error last_error;
@@ -57,6 +59,10 @@ static sim_device *device(void)
     pthread_mutex_unlock(&lock);
     return current < ndevices ? devices[current].sim : NULL;
 }
+
+/* Before whatever may not be done any more. */
+#define WORKS                                                                                                                 \
+    if (current < ndevices && devices[current].fault) return note(devices[current].fault)
 
 EXPORT hip_error hipInit(unsigned flags)
 {
@@ -99,7 +105,7 @@ EXPORT hip_error hipDeviceGetAttribute(int *value, int attribute, int number)
     bool wide = strncmp(devices[number].name, "gfx9", 4) == 0;
     switch (attribute) {
     case HIP_ATTRIBUTE_WARP_SIZE: *value = wide ? 64 : 32; return HIP_SUCCESS;
-    case HIP_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 4; return HIP_SUCCESS;
+    case HIP_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = PROCESSORS; return HIP_SUCCESS;
     case HIP_ATTRIBUTE_SHARED_PER_BLOCK: *value = 65536; return HIP_SUCCESS;
     case HIP_ATTRIBUTE_CLOCK_RATE: *value = 1000000; return HIP_SUCCESS;
     default: return note(HIP_INVALID_VALUE);
@@ -134,6 +140,7 @@ static uint64_t address(const void *p) { return (uint64_t)(uintptr_t)p; }
 
 EXPORT hip_error hipMalloc(hip_pointer *out, size_t bytes)
 {
+    WORKS;
     uint64_t a = sim_alloc(device(), bytes);
     *out = (void *)(uintptr_t)a;
     if (a)
@@ -141,10 +148,72 @@ EXPORT hip_error hipMalloc(hip_pointer *out, size_t bytes)
     return note(a ? HIP_SUCCESS : HIP_OUT_OF_MEMORY);
 }
 
-EXPORT hip_error hipFree(hip_pointer p) { return note(!p || sim_free(device(), address(p)) ? HIP_SUCCESS : HIP_INVALID_VALUE); }
+/* Memory of the host belongs to other functions than the device's own: what is which, by address. */
+enum { MAX_PINNED = 1024 };
+static void *pinned[MAX_PINNED];
+static pthread_mutex_t pinned_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Where `old` is in the list, `p` is put. */
+static bool exchange_pinned(void *old, void *p)
+{
+    int i = 0;
+    pthread_mutex_lock(&pinned_lock);
+    while (i < MAX_PINNED && pinned[i] != old) i++;
+    if (i < MAX_PINNED) pinned[i] = p;
+    pthread_mutex_unlock(&pinned_lock);
+    return i < MAX_PINNED;
+}
+
+static bool is_pinned(void *p) { return p && exchange_pinned(p, p); }
+
+EXPORT hip_error hipFree(hip_pointer p)
+{
+    WORKS;
+    return note(!p || (!is_pinned(p) && sim_free(device(), address(p))) ? HIP_SUCCESS : HIP_INVALID_VALUE);
+}
+
+EXPORT hip_error hipMallocManaged(hip_pointer *out, size_t bytes, unsigned flags)
+{
+    return flags == HIP_ATTACH_GLOBAL ? hipMalloc(out, bytes) : note(HIP_INVALID_VALUE);
+}
+
+EXPORT hip_error hipHostMalloc(void **out, size_t bytes, unsigned flags)
+{
+    if (flags != (HIP_HOST_PORTABLE | HIP_HOST_MAPPED | HIP_HOST_COHERENT))
+        return note(HIP_INVALID_VALUE);
+    hip_error error = hipMalloc(out, bytes);
+    return error || exchange_pinned(NULL, *out) ? error : note(HIP_OUT_OF_MEMORY);
+}
+
+EXPORT hip_error hipHostFree(void *p)
+{
+    WORKS;
+    return note(p && exchange_pinned(p, NULL) && sim_free(device(), address(p)) ? HIP_SUCCESS : HIP_INVALID_VALUE);
+}
+
+EXPORT hip_error hipHostRegister(void *p, size_t bytes, unsigned flags)
+{
+    WORKS;
+    bool done = flags == HIP_REGISTER_MAPPED && p && exchange_pinned(NULL, p) && sim_map_host(device(), address(p), bytes, true);
+    return note(done ? HIP_SUCCESS : HIP_INVALID_VALUE);
+}
+
+EXPORT hip_error hipHostUnregister(void *p)
+{
+    WORKS;
+    return note(p && exchange_pinned(p, NULL) && sim_map_host(device(), address(p), 0, false) ? HIP_SUCCESS : HIP_INVALID_VALUE);
+}
+
+EXPORT hip_error hipHostGetDevicePointer(hip_pointer *out, void *p, unsigned flags)
+{
+    WORKS;
+    *out = p;
+    return note(!flags && is_pinned(p) ? HIP_SUCCESS : HIP_INVALID_VALUE);
+}
 
 EXPORT hip_error hipMemcpy(void *to, const void *from, size_t bytes, int kind)
 {
+    WORKS;
     bool done = kind == HIP_HOST_TO_DEVICE   ? sim_write(device(), address(to), from, bytes)
                 : kind == HIP_DEVICE_TO_HOST ? sim_read(device(), to, address(from), bytes)
                                              : kind == HIP_DEVICE_TO_DEVICE && sim_copy(device(), address(to), address(from), bytes);
@@ -153,6 +222,7 @@ EXPORT hip_error hipMemcpy(void *to, const void *from, size_t bytes, int kind)
 
 EXPORT hip_error hipMemset(hip_pointer p, int value, size_t bytes)
 {
+    WORKS;
     return note(sim_set(device(), address(p), (uint8_t)value, bytes) ? HIP_SUCCESS : HIP_INVALID_VALUE);
 }
 
@@ -190,6 +260,7 @@ static size_t elf_bytes(const unsigned char *image)
 
 EXPORT hip_error hipModuleLoadData(hip_module *out, const void *image)
 {
+    WORKS;
     sim_error error = {0};
     if (memcmp(image, "\177ELF", 4))
         return note(HIP_INVALID_IMAGE);
@@ -201,12 +272,14 @@ EXPORT hip_error hipModuleLoadData(hip_module *out, const void *image)
 
 EXPORT hip_error hipModuleUnload(hip_module module)
 {
+    WORKS;
     sim_module_unload(module);
     return HIP_SUCCESS;
 }
 
 EXPORT hip_error hipModuleGetFunction(hip_function *out, hip_module module, const char *name)
 {
+    WORKS;
     sim_error error = {0};
     *out = sim_kernel_get(module, name, &error);
     return note(*out ? HIP_SUCCESS : HIP_NOT_FOUND);
@@ -214,6 +287,7 @@ EXPORT hip_error hipModuleGetFunction(hip_function *out, hip_module module, cons
 
 EXPORT hip_error hipModuleGetGlobal(hip_pointer *out, size_t *bytes, hip_module module, const char *name)
 {
+    WORKS;
     uint64_t size = 0, a = sim_symbol(module, name, &size);
     *out = (void *)(uintptr_t)a;
     *bytes = size;
@@ -228,6 +302,8 @@ typedef struct stream {
     uint64_t started, ended;                     /* launches */
     double ended_ms;
     hip_error error;                             /* sticky, as HIP's are */
+    int device;
+    struct stream *next;                         /* of the device */
 } stream;
 
 typedef struct job {
@@ -269,6 +345,8 @@ static void *run_job(void *data)
     j->stream->ended_ms = now_ms();
     if (status)
         j->stream->error = error_of(status);
+    if (j->stream->error >= HIP_ILLEGAL_ADDRESS && j->stream->error != HIP_UNKNOWN)
+        devices[j->stream->device].fault = j->stream->error;
     pthread_cond_broadcast(&j->stream->changed);
     pthread_mutex_unlock(&j->stream->lock);
     free(j->params);
@@ -309,23 +387,16 @@ static bool take_params(void **extra, job *j)
     return true;
 }
 
-EXPORT hip_error hipModuleLaunchKernel(hip_function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                                       unsigned shared, hip_stream to, void **params, void **extra)
+static hip_error start(job *j, hip_function function, const unsigned grid[3], const unsigned block[3], unsigned shared, stream *s)
 {
-    stream *s = to;
     pthread_t thread;
-    job *j = calloc(1, sizeof *j);
-    if (!j || params || !function || !s || !take_params(extra, j)) {
-        free(j);
-        return note(HIP_INVALID_VALUE);
-    }
     hip_error error = wait_until(s, s->started);
     if (error)
         return error;
     j->stream = s;
     j->kernel = function;
-    memcpy(j->launch.grid, (unsigned[3]){gx, gy, gz}, sizeof j->launch.grid);
-    memcpy(j->launch.block, (unsigned[3]){bx, by, bz}, sizeof j->launch.block);
+    memcpy(j->launch.grid, grid, sizeof j->launch.grid);
+    memcpy(j->launch.block, block, sizeof j->launch.block);
     j->launch.dynamic_lds = shared;
     const char *limit = getenv("HIP_OVER_SIM_LIMIT_MS");
     j->launch.timeout_ms = limit ? (uint32_t)strtoul(limit, NULL, 10) : LONGEST_MS;
@@ -336,13 +407,60 @@ EXPORT hip_error hipModuleLaunchKernel(hip_function function, unsigned gx, unsig
     return HIP_SUCCESS;
 }
 
+EXPORT hip_error hipModuleLaunchKernel(hip_function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                                       unsigned shared, hip_stream to, void **params, void **extra)
+{
+    WORKS;
+    job *j = calloc(1, sizeof *j);
+    if (!j || params || !function || !to || !take_params(extra, j)) {
+        free(j);
+        return note(HIP_INVALID_VALUE);
+    }
+    return start(j, function, (unsigned[3]){gx, gy, gz}, (unsigned[3]){bx, by, bz}, shared, to);
+}
+
+EXPORT hip_error hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, hip_function function, int threads, size_t shared)
+{
+    WORKS;
+    *blocks = threads <= 1024 && shared <= 65536 ? BLOCKS_OF_A_PROCESSOR : 0;
+    return note(function && threads > 0 ? HIP_SUCCESS : HIP_INVALID_VALUE);
+}
+
+#if HIP_OVER_SIM_ROCM >= 6
+/* The parameters come one by one, as the code object's metadata lists them: in code of ours there is one, with all of PTX's in it. */
+EXPORT hip_error hipModuleLaunchCooperativeKernel(hip_function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                                                  unsigned bz, unsigned shared, hip_stream to, void **params)
+{
+    WORKS;
+    sim_kernel_info info;
+    if (!function || !to || !params)
+        return note(HIP_INVALID_VALUE);
+    sim_kernel_describe(function, &info);
+    if ((uint64_t)gx * gy * gz > PROCESSORS * BLOCKS_OF_A_PROCESSOR)
+        return note(HIP_COOPERATIVE_LAUNCH_TOO_LARGE);
+    size_t bytes = info.kernarg_bytes;
+    void *extra[] = {HIP_PARAM_BUFFER_POINTER, params[0], HIP_PARAM_BUFFER_SIZE, &bytes, HIP_PARAM_END};
+    job *j = calloc(1, sizeof *j);
+    if (!j || !take_params(bytes ? extra : NULL, j)) {
+        free(j);
+        return note(HIP_INVALID_VALUE);
+    }
+    j->launch.cooperative = true;
+    return start(j, function, (unsigned[3]){gx, gy, gz}, (unsigned[3]){bx, by, bz}, shared, to);
+}
+#endif
+
 EXPORT hip_error hipStreamCreate(hip_stream *out)
 {
+    WORKS;
     stream *s = calloc(1, sizeof *s);
     if (!s)
         return note(HIP_OUT_OF_MEMORY);
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
+    s->device = current;
+    s->next = devices[current].streams;
+    devices[current].streams = s;
     *out = s;
     return HIP_SUCCESS;
 }
@@ -351,9 +469,27 @@ EXPORT hip_error hipStreamSynchronize(hip_stream s) { return wait_until(s, ((str
 
 EXPORT hip_error hipStreamDestroy(hip_stream s)
 {
-    wait_until(s, ((stream *)s)->started);
-    free(s);
+    stream *gone = s, **p = &devices[gone->device].streams;
+    wait_until(gone, gone->started);
+    while (*p && *p != gone)
+        p = &(*p)->next;
+    if (*p)
+        *p = gone->next;
+    free(gone);
     return HIP_SUCCESS;
+}
+
+EXPORT hip_error hipDeviceReset(void)
+{
+    while (devices[current].streams)
+        hipStreamDestroy(devices[current].streams);
+    sim_close(devices[current].sim);             /* with all memory and modules */
+    devices[current].sim = NULL;
+    devices[current].fault = HIP_SUCCESS;
+    pthread_mutex_lock(&pinned_lock);
+    memset(pinned, 0, sizeof pinned);            /* of other devices too: they are not found any more */
+    pthread_mutex_unlock(&pinned_lock);
+    return note(device() ? HIP_SUCCESS : HIP_NOT_INITIALIZED);
 }
 
 /* ------------------------------------------------------------ events */
@@ -431,6 +567,7 @@ static const struct { hip_error error; const char *name, *text; } texts[] = {
     {HIP_NOT_READY, "hipErrorNotReady", "device not ready"},
     {HIP_ILLEGAL_ADDRESS, "hipErrorIllegalAddress", "an illegal memory access was encountered"},
     {HIP_LAUNCH_TIME_OUT, "hipErrorLaunchTimeOut", "the launch timed out and was terminated"},
+    {HIP_COOPERATIVE_LAUNCH_TOO_LARGE, "hipErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
     {HIP_LAUNCH_FAILURE, "hipErrorLaunchFailure", "unspecified launch failure"},
 };
 
