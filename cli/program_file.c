@@ -1,8 +1,11 @@
 /* program_file.c - reads ELF headers, sections and the dynamic table of a program before it is started.
  *
- * nvcc puts fat binaries into .nv_fatbin and registers them by __cudaRegisterFatBinary, which is imported where the runtime is shared and
- * inside the program where it is static (nvcc's default). Every offset of the file is checked before it is followed.
+ * The kernels of a program are registered by __cudaRegisterFatBinary, which is imported where the runtime is shared and inside the program
+ * where it is static (nvcc's default). .nv_fatbin and .nvFatBinSegment are no sign of kernels, nvcc puts them into what it links in any
+ * case; __nv_module_id is one, from compiled CUDA C++. A static runtime without kernels shows by the name of its shared memory.
+ * Every offset of the file is checked before it is followed.
  */
+#define _GNU_SOURCE
 #include "cli/program_file.h"
 #include <elf.h>
 #include <fcntl.h>
@@ -60,6 +63,13 @@ static bool imports_registration(mapped file, const Elf64_Shdr *symbols, const E
     return false;
 }
 
+static bool holds_runtime(mapped file, const Elf64_Shdr *data)
+{
+    static const char mark[] = "/cudart.shm.";
+    const char *at = part(file, data->sh_offset, data->sh_size);
+    return at && memmem(at, data->sh_size, mark, sizeof mark - 1);
+}
+
 static void examine(mapped file, program_file *out)
 {
     const Elf64_Ehdr *head = part(file, 0, sizeof *head);
@@ -67,19 +77,21 @@ static void examine(mapped file, program_file *out)
         head->e_ident[EI_DATA] != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB))
         return;
     out->elf = true;
-    bool imports = false;
+    bool imports = false, inside = false;
     const Elf64_Shdr *names = section(file, head, head->e_shstrndx);
     for (uint64_t i = 0; i < head->e_shnum; i++) {
         const Elf64_Shdr *s = section(file, head, i);
         const char *name = s ? text_at(file, names, s->sh_name) : NULL;
-        if (name && strcmp(name, ".nv_fatbin") == 0)
+        if (name && strcmp(name, "__nv_module_id") == 0)
             out->has_kernels = true;
+        if (name && strcmp(name, ".rodata") == 0)
+            inside = holds_runtime(file, s);
         if (s && s->sh_type == SHT_DYNAMIC)
             read_needed(file, s, section(file, head, s->sh_link), out);
         if (s && s->sh_type == SHT_DYNSYM)
             imports |= imports_registration(file, s, section(file, head, s->sh_link));
     }
-    out->static_runtime = out->has_kernels && !imports;
+    out->static_runtime = inside || (out->has_kernels && !imports);
 }
 
 void examine_program(const char *path, program_file *out)

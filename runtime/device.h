@@ -66,6 +66,10 @@ typedef struct rt_device_ops {
     /* Lets kernels use a range of the process's memory at its own addresses, or no longer; NULL where they cannot. */
     pxb_status (*map_host)(pxb_device *device, pxb_address address, size_t bytes, bool map);
 
+    /* Addresses of this process at which kernels may use what the caller maps there, and the end of that; NULL where there are none. */
+    pxb_status (*reserve)(pxb_device *device, size_t bytes, size_t align, pxb_address wanted, pxb_address *out);
+    pxb_status (*unreserve)(pxb_device *device, pxb_address address);
+
     /* The same with records of what instructions write (runtime/trace.h), also when the launch faults; NULL on a device
      * whose code is not ours. */
     pxb_status (*trace)(pxb_device *device, void *kernel, const pxb_launch_options *options, const void *params,

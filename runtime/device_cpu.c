@@ -257,6 +257,19 @@ static pxb_status map_host(pxb_device *device, pxb_address address, size_t bytes
     return cpu_map_host(state_of(device)->cpu, address, bytes, map) ? PXB_OK : rt_no_memory(device->context);
 }
 
+static pxb_status reserve_addresses(pxb_device *device, size_t bytes, size_t align, pxb_address wanted, pxb_address *out)
+{
+    *out = cpu_reserve(state_of(device)->cpu, bytes, align, wanted);
+    return *out ? PXB_OK : rt_fail(device->context, PXB_OUT_OF_MEMORY, "the device has no room for %zu bytes of addresses", bytes);
+}
+
+static pxb_status unreserve_addresses(pxb_device *device, pxb_address address)
+{
+    return cpu_unreserve(state_of(device)->cpu, address)
+               ? PXB_OK
+               : rt_fail(device->context, PXB_BAD_ARGUMENT, "0x%" PRIx64 " is not the start of a reserved range", address);
+}
+
 static pxb_status trace_cpu(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params,
                             rt_trace *trace)
 {
@@ -338,6 +351,8 @@ const rt_device_ops rt_device_cpu = {
     .launch = launch_cpu,
     .launch_cooperative = launch_cooperative,
     .map_host = map_host,
+    .reserve = reserve_addresses,
+    .unreserve = unreserve_addresses,
     .trace = trace_cpu,
     .texture = make_texture,
     .surface = make_surface,

@@ -65,7 +65,7 @@ size_t cpu_format_error(const cpu_error *error, char *buffer, size_t size);
 typedef struct cpu_options {
     uint32_t threads;        /* workers; 0 = one per online processor (env PTXBRIDGE_CPU_THREADS) */
     const char *level;       /* "v2" "v3" "v4" "generic"; NULL = best of this processor (env PTXBRIDGE_CPU_LEVEL) */
-    uint64_t arena_bytes;    /* reserved address range; 0 = 64 GiB, less where that cannot be had */
+    uint64_t arena_bytes;    /* reserved address range; 0 = 1 TiB, less where that cannot be had */
 } cpu_options;
 
 /* NULL on failure, with *error filled (error may be NULL). options may be NULL. */
@@ -96,6 +96,11 @@ bool cpu_range(cpu_device *device, uint64_t address, uint64_t *base, uint64_t *b
 /* Lets kernels use memory of the process outside the arena at its own addresses, or (map false) no longer, by the first address that
  * was mapped. The memory must be there as long as it is mapped. False without memory, or when nothing was mapped there. */
 bool cpu_map_host(cpu_device *device, uint64_t address, uint64_t bytes, bool map);
+/* Addresses that kernels may use as soon as the caller puts memory there (mmap with MAP_FIXED); until then they have no access. `bytes` is
+ * whole pages, `align` a power of two of at least a page; at `wanted` where that is free. 0: there is no room. cpu_write and the like know
+ * nothing of such memory. The caller takes his memory away (PROT_NONE) before he gives the addresses back. */
+uint64_t cpu_reserve(cpu_device *device, uint64_t bytes, uint64_t align, uint64_t wanted);
+bool cpu_unreserve(cpu_device *device, uint64_t address);
 /* Bytes allocated and bytes of the arena that are left. */
 void cpu_memory_info(cpu_device *device, uint64_t *used, uint64_t *free);
 

@@ -70,6 +70,27 @@ static bool extents_reserve(cpu_extent **extents, uint32_t *capacity, uint32_t n
     return true;
 }
 
+/* The same for a span that begins at a multiple of `align`, or at `wanted` where that is free. */
+static bool aligned_gap(const cpu_region *r, uint64_t span, uint64_t align, uint64_t wanted, uint32_t *index, uint64_t *address)
+{
+    uint64_t from = r->low;
+    bool found = false;
+    for (uint32_t i = 0; i <= r->count; i++) {
+        uint64_t to = i < r->count ? r->extents[i].address : r->high, first = round_up(from, align);
+        bool exact = wanted >= from && wanted < to && to - wanted >= span;
+        if (exact || (!found && first < to && to - first >= span)) {
+            *index = i;
+            *address = exact ? wanted : first;
+            found = true;
+            if (exact)
+                break;
+        }
+        if (i < r->count)
+            from = r->extents[i].address + r->extents[i].bytes;
+    }
+    return found;
+}
+
 uint64_t cpu_region_alloc(cpu_region *r, uint64_t bytes)
 {
     uint32_t index;
@@ -117,7 +138,7 @@ static const cpu_extent *region_find(const cpu_region *r, uint64_t address)
 static bool reserve_arena(cpu_device *d, uint64_t wanted)
 {
     uint64_t least = 1ull << 30;
-    for (uint64_t bytes = wanted ? wanted : 1ull << 36; bytes >= least; bytes /= 2) {
+    for (uint64_t bytes = wanted ? wanted : 1ull << 40; bytes >= least; bytes /= 2) {
         char *p = mmap(NULL, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (p == MAP_FAILED)
             continue;
@@ -134,7 +155,8 @@ static bool reserve_arena(cpu_device *d, uint64_t wanted)
 
 static void lay_out_arena(cpu_device *d)
 {
-    uint64_t a = d->arena, size = d->arena_bytes;
+    const uint64_t most = 1ull << 36;      /* for memory; the rest of a larger arena is addresses for cpu_reserve */
+    uint64_t a = d->arena, size = d->arena_bytes > most ? most : d->arena_bytes;
     d->code_window = a + (1 << 20);
     d->texture_window = a + (32 << 20);
     d->texture_capacity = (32u << 20) / CPU_TEXTURE_BYTES;
@@ -144,6 +166,7 @@ static void lay_out_arena(cpu_device *d)
     d->window = (cpu_region){.low = a + size / 16 * 2, .high = a + size / 16 * 4};
     d->local = (cpu_region){.low = a + size / 16 * 4, .high = a + size / 16 * 8};
     d->global = (cpu_region){.low = a + size / 16 * 8, .high = a + size - CPU_PAGE};
+    d->reserved = (cpu_region){.low = a + size, .high = a + d->arena_bytes};
 }
 
 /* 0, with *error filled, when the environment's number is none. */
@@ -208,6 +231,7 @@ void cpu_close(cpu_device *d)
     free(d->constant.extents);
     free(d->local.extents);
     free(d->window.extents);
+    free(d->reserved.extents);
     free(d->variables);
     free(d->host);
     free(d->functions);
@@ -276,6 +300,38 @@ bool cpu_free(cpu_device *d, uint64_t address)
 {
     pthread_mutex_lock(&d->lock);
     bool found = cpu_region_free(&d->global, address);
+    pthread_mutex_unlock(&d->lock);
+    return found;
+}
+
+uint64_t cpu_reserve(cpu_device *d, uint64_t bytes, uint64_t align, uint64_t wanted)
+{
+    uint64_t address = 0;
+    uint32_t index;
+    cpu_region *r = &d->reserved;
+    if (bytes == 0 || bytes % CPU_PAGE || bytes > r->high - r->low || align < CPU_PAGE || (align & (align - 1)) || align > 1ull << 40)
+        return 0;
+    wanted = wanted & (align - 1) ? 0 : wanted;
+    pthread_mutex_lock(&d->lock);
+    if (extents_reserve(&r->extents, &r->capacity, r->count + 1) && aligned_gap(r, bytes, align, wanted, &index, &address)) {
+        memmove(r->extents + index + 1, r->extents + index, (r->count - index) * sizeof *r->extents);
+        r->extents[index] = (cpu_extent){address, bytes, address, bytes};
+        r->count++;
+    }
+    pthread_mutex_unlock(&d->lock);
+    return address;
+}
+
+bool cpu_unreserve(cpu_device *d, uint64_t address)
+{
+    cpu_region *r = &d->reserved;
+    pthread_mutex_lock(&d->lock);
+    uint32_t i = extent_after(r->extents, r->count, address);
+    bool found = i && r->extents[i - 1].address == address;
+    if (found) {
+        memmove(r->extents + i - 1, r->extents + i, (r->count - i) * sizeof *r->extents);
+        r->count--;
+    }
     pthread_mutex_unlock(&d->lock);
     return found;
 }

@@ -328,7 +328,7 @@ struct cpu_device {
     uint64_t arena, arena_bytes;
     uint64_t shared_window, local_window, local_window_end, const_window, const_window_end, code_window, texture_window,
         heap_window, heap_end;
-    cpu_region global, constant, local, window;
+    cpu_region global, constant, local, window, reserved;
     pthread_mutex_t lock;              /* everything below and the regions */
     pthread_mutex_t launch_lock;
     const cpu_lane_ops *ops;

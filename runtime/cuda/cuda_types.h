@@ -69,7 +69,11 @@ typedef size_t (*cu_shared_fn)(int block);   /* dynamic shared bytes of a block 
     X(CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES, 3) X(CU_STREAM_MEM_OP_WAIT_VALUE_64, 4)                                    \
     X(CU_STREAM_MEM_OP_WRITE_VALUE_64, 5) X(CU_STREAM_MEM_OP_BARRIER, 6)                                               \
     X(CU_STREAM_WAIT_VALUE_GEQ, 0) X(CU_STREAM_WAIT_VALUE_EQ, 1) X(CU_STREAM_WAIT_VALUE_AND, 2)                        \
-    X(CU_STREAM_WAIT_VALUE_NOR, 3) X(CU_MEM_LOCATION_TYPE_DEVICE, 1)                                                   \
+    X(CU_STREAM_WAIT_VALUE_NOR, 3) X(CU_MEM_LOCATION_TYPE_DEVICE, 1) X(CU_MEM_LOCATION_TYPE_HOST, 2)                   \
+    X(CU_MEM_ALLOCATION_TYPE_PINNED, 1) X(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 1)                                 \
+    X(CU_MEM_ACCESS_FLAGS_PROT_NONE, 0) X(CU_MEM_ACCESS_FLAGS_PROT_READ, 1) X(CU_MEM_ACCESS_FLAGS_PROT_READWRITE, 3)   \
+    X(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 102)                                                    \
+    X(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, 103)                                            \
     X(CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, 2) X(CU_GET_PROC_ADDRESS_SUCCESS, 0)                              \
     X(CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND, 1) X(CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT, 2)                        \
     X(CU_RES_VIEW_FORMAT_NONE, 0) X(CU_RES_VIEW_FORMAT_FLOAT_4X32, 24)                                                 \
@@ -191,6 +195,14 @@ typedef struct cu_pool_props {
     unsigned char reserved[54];
 } cu_pool_props;
 typedef struct cu_access_desc { cu_location location; int32_t flags; } cu_access_desc;
+
+/* CUmemAllocationProp */
+typedef struct cu_alloc_prop {
+    int32_t type, handle_types;
+    cu_location location;
+    void *security;
+    struct { unsigned char compression, rdma; uint16_t usage; unsigned char reserved[4]; } flags;
+} cu_alloc_prop;
 
 /* CUDA_MEM_ALLOC_NODE_PARAMS */
 typedef struct cu_alloc_node {

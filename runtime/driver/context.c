@@ -154,6 +154,22 @@ cu_result dr_context_wait(dr_context *c)
     return atomic_load(&c->sticky);
 }
 
+void dr_device_wait(dr_device *d)
+{
+    for (;;) {
+        dr_point point = {0};
+        pthread_mutex_lock(&dr_lock);
+        for (dr_context *c = contexts; c && !point.stream; c = c->next)
+            for (dr_stream *s = c->device == d ? c->streams : NULL; s && !point.stream; s = s->next)
+                if (s->completed < s->enqueued)
+                    point = (dr_point){s, s->enqueued};
+        pthread_mutex_unlock(&dr_lock);
+        if (!point.stream)
+            break;
+        dr_point_wait(point);
+    }
+}
+
 /* ------------------------------------------------------------ printf */
 
 /* CUDA prints what kernels wrote when the host synchronises, and programs' output is ordered by that. */

@@ -100,8 +100,9 @@ static cu_result memory_end(uint64_t address, uint32_t type, dr_context *c, dr_e
     out->address = address;
     out->device = type == CUABI_CU_MEMORYTYPE_DEVICE ||
                   (type == CUABI_CU_MEMORYTYPE_UNIFIED && known && range.kind != DR_MEMORY_HOST && range.kind != DR_MEMORY_REGISTERED);
-    /* Registered and plain pinned memory is the process's own, whatever the program calls it. */
-    if (out->device && known && (range.kind == DR_MEMORY_REGISTERED || (range.kind == DR_MEMORY_HOST && !range.on_device)))
+    /* Registered, mapped and plain pinned memory is the process's own, whatever the program calls it. */
+    if (out->device && known &&
+        (range.kind == DR_MEMORY_REGISTERED || range.kind == DR_MEMORY_MAPPED || (range.kind == DR_MEMORY_HOST && !range.on_device)))
         out->device = false;
     out->owner = known ? range.device : c->device;
     return address ? CUABI_SUCCESS : DR_ERROR(INVALID_VALUE);
@@ -111,8 +112,10 @@ static cu_result memory_end(uint64_t address, uint32_t type, dr_context *c, dr_e
 static bool fits(const dr_end *end, const dr_copy *c)
 {
     dr_range range;
-    if (!end->device || !dr_range_find(end->address, &range) || !c->width || !c->height || !c->depth)
+    if (!dr_range_find(end->address, &range) || (!end->device && range.kind != DR_MEMORY_MAPPED) || !c->width || !c->height || !c->depth)
         return true;
+    if (range.read_only && end == &c->to)
+        return false;
     uint64_t room = range.bytes - (end->address - range.base);
     uint64_t slices = c->depth - 1, rows = c->height - 1;
     if ((slices && end->slice > room / slices) || (rows && end->pitch > room / rows))
@@ -152,7 +155,7 @@ cu_result dr_copy_describe(const cu_memcpy3d *copy, dr_copy *out)
     if (!result)
         result = describe_end(&copy->target, copy, c, &out->to);
     if (!result && (!fits(&out->from, out) || !fits(&out->to, out)))
-        result = dr_fail(DR_ERROR(INVALID_VALUE), "a copy of %zu x %zu x %zu bytes does not stay inside one allocation", copy->width_bytes,
+        result = dr_fail(DR_ERROR(INVALID_VALUE), "a copy of %zu x %zu x %zu bytes does not stay inside one allocation that may be used so", copy->width_bytes,
                          copy->height, copy->depth);
     return result;
 }

@@ -167,6 +167,10 @@ static bool own_attribute(const dr_device *d, int attribute, int *value)
         return true;
     case 86: *value = d->concurrent; return true;                      /* atomics shared with the host */
     case 94: case 123: *value = d->host_addresses; return true;
+    case CUABI_CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
+    case CUABI_CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
+        *value = d->device->ops->reserve != NULL;
+        return true;
     case 95: *value = d->device->ops->launch_cooperative != NULL; return true;                      /* cooperative launches */
     default: return false;
     }

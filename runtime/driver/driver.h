@@ -31,7 +31,7 @@ enum { DR_VERSION = 13000 };
 
 typedef enum dr_kind {
     DR_DEAD, DR_CONTEXT, DR_MODULE, DR_FUNCTION, DR_LIBRARY, DR_KERNEL, DR_STREAM, DR_EVENT, DR_ARRAY, DR_MIPMAP, DR_TEXREF,
-    DR_TEXTURE, DR_GRAPH, DR_NODE, DR_EXEC, DR_POOL, DR_LINK, DR_USER_OBJECT, DR_KINDS
+    DR_TEXTURE, DR_GRAPH, DR_NODE, DR_EXEC, DR_POOL, DR_LINK, DR_USER_OBJECT, DR_PHYSICAL, DR_KINDS
 } dr_kind;
 
 typedef struct dr_object {
@@ -133,6 +133,8 @@ cu_result dr_context_use(dr_context **out);
 cu_result dr_context_look(dr_context **out);
 /* Waits for all of a context's streams, prints what kernels printed. */
 cu_result dr_context_wait(dr_context *context);
+/* Waits for all streams of all contexts of a device. */
+void dr_device_wait(dr_device *device);
 void dr_print(void *context, const char *text, size_t length);   /* a pxb_print_fn */
 void dr_print_flush(dr_context *context);
 
@@ -147,7 +149,10 @@ void dr_print_flush(dr_context *context);
 
 /* ------------------------------------------------------------ memory (memory.c) */
 
-typedef enum dr_memory_kind { DR_MEMORY_DEVICE, DR_MEMORY_HOST, DR_MEMORY_REGISTERED, DR_MEMORY_MANAGED, DR_MEMORY_VARIABLE } dr_memory_kind;
+typedef enum dr_memory_kind {
+    DR_MEMORY_DEVICE, DR_MEMORY_HOST, DR_MEMORY_REGISTERED, DR_MEMORY_MANAGED, DR_MEMORY_VARIABLE,
+    DR_MEMORY_MAPPED               /* by cuMemMap: memory of the process in addresses of the device (virtual.c); of no context */
+} dr_memory_kind;
 
 typedef struct dr_range {
     uint64_t base, bytes;
@@ -159,6 +164,7 @@ typedef struct dr_range {
     dr_pool *pool;
     bool hidden;                   /* texels of an array: no pointer of the program's */
     bool on_device;                /* HOST and MANAGED: the device sees it at the same address */
+    bool read_only;                /* MAPPED */
 } dr_range;
 
 /* A copy of the range that holds an address; false: it is plain memory of the process, or nothing. */
@@ -178,6 +184,10 @@ void dr_range_set_pool(uint64_t base, dr_pool *pool);
 cu_result dr_pool_free_done(uint64_t address);
 cu_result dr_range_add(const dr_range *range);
 void dr_range_remove(uint64_t base);
+/* Puts other ranges in place of all those that begin in [low, low + bytes), at once. */
+cu_result dr_range_replace(uint64_t low, uint64_t bytes, const dr_range *ranges, size_t count);
+/* Counts bytes of the device as used, if there is room for them. */
+bool dr_memory_reserve(dr_device *device, uint64_t bytes);
 
 /* ------------------------------------------------------------ copies and sets (copy.c) */
 

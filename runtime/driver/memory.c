@@ -52,30 +52,58 @@ static bool overlaps(uint64_t base, uint64_t bytes)
     return (i && base - table.at[i - 1].base < table.at[i - 1].bytes) || (i < table.count && table.at[i].base - base < bytes);
 }
 
+static bool room_for(size_t more)
+{
+    if (table.count + more <= table.capacity)
+        return true;
+    size_t capacity = table.capacity ? 2 * table.capacity : 256;
+    while (capacity < table.count + more)
+        capacity *= 2;
+    dr_range *grown = realloc(table.at, capacity * sizeof *grown);
+    if (!grown)
+        return false;
+    table.at = grown;
+    table.capacity = capacity;
+    return true;
+}
+
+/* Under the lock, with room. */
+static void insert(const dr_range *range)
+{
+    size_t i = above(range->base);
+    memmove(&table.at[i + 1], &table.at[i], (table.count - i) * sizeof *table.at);
+    table.at[i] = *range;
+    table.at[i].id = ++table.last_id;
+    table.count++;
+}
+
 cu_result dr_range_add(const dr_range *range)
 {
     cu_result result = CUABI_SUCCESS;
     pthread_rwlock_wrlock(&table.lock);
     if (overlaps(range->base, range->bytes))
         result = DR_ERROR(HOST_MEMORY_ALREADY_REGISTERED);
-    else if (table.count == table.capacity) {
-        size_t capacity = table.capacity ? 2 * table.capacity : 256;
-        dr_range *more = realloc(table.at, capacity * sizeof *more);
-        if (more) {
-            table.at = more;
-            table.capacity = capacity;
-        } else
-            result = DR_ERROR(OUT_OF_MEMORY);
-    }
-    if (!result) {
-        size_t i = above(range->base);
-        memmove(&table.at[i + 1], &table.at[i], (table.count - i) * sizeof *table.at);
-        table.at[i] = *range;
-        table.at[i].id = ++table.last_id;
-        table.count++;
-    }
+    else if (!room_for(1))
+        result = DR_ERROR(OUT_OF_MEMORY);
+    else
+        insert(range);
     pthread_rwlock_unlock(&table.lock);
     return result;
+}
+
+cu_result dr_range_replace(uint64_t low, uint64_t bytes, const dr_range *ranges, size_t count)
+{
+    pthread_rwlock_wrlock(&table.lock);
+    bool room = room_for(count);
+    if (room) {
+        size_t first = low ? above(low - 1) : 0, last = above(low + bytes - 1);
+        memmove(&table.at[first], &table.at[last], (table.count - last) * sizeof *table.at);
+        table.count -= last - first;
+        for (size_t i = 0; i < count; i++)
+            insert(&ranges[i]);
+    }
+    pthread_rwlock_unlock(&table.lock);
+    return room ? CUABI_SUCCESS : DR_ERROR(OUT_OF_MEMORY);
 }
 
 void dr_range_set_pool(uint64_t base, dr_pool *pool)
@@ -147,8 +175,7 @@ static uint64_t host_pages(uint64_t bytes)
     return posix_memalign(&p, PAGE, bytes) == 0 ? (uint64_t)(uintptr_t)p : 0;
 }
 
-/* Counts the bytes if there is room for them. */
-static bool reserve(dr_device *d, uint64_t bytes)
+bool dr_memory_reserve(dr_device *d, uint64_t bytes)
 {
     uint64_t used = atomic_load(&d->memory_used);
     do {
@@ -176,7 +203,7 @@ cu_result dr_memory_new(dr_context *c, uint64_t bytes, dr_memory_kind kind, uint
         return DR_ERROR(INVALID_VALUE);
     if (kind == DR_MEMORY_MANAGED && !d->shares_memory)
         return dr_fail(DR_ERROR(NOT_SUPPORTED), "managed memory: the host cannot reach the memory of \"%s\"", d->choice);
-    if (!reserve(d, bytes))
+    if (!dr_memory_reserve(d, bytes))
         return dr_fail(DR_ERROR(OUT_OF_MEMORY), "no room for %llu bytes on \"%s\"", (unsigned long long)bytes, d->choice);
     bool plain = kind == DR_MEMORY_HOST && !d->shares_memory;
     /* Whole pages for what the host uses: programs pass such memory to read(2) and to alignments of their own. */
@@ -200,7 +227,7 @@ cu_result dr_memory_new(dr_context *c, uint64_t bytes, dr_memory_kind kind, uint
 
 static bool not_a_variable(const dr_range *r, void *hidden)
 {
-    return r->kind != DR_MEMORY_VARIABLE && r->kind != DR_MEMORY_REGISTERED && r->hidden == *(bool *)hidden;
+    return r->kind != DR_MEMORY_VARIABLE && r->kind != DR_MEMORY_REGISTERED && r->kind != DR_MEMORY_MAPPED && r->hidden == *(bool *)hidden;
 }
 
 cu_result dr_memory_free(uint64_t address, bool hidden)
@@ -261,7 +288,7 @@ cu_result impl_cuMemFree_v2(cu_address address)
     dr_range range;
     if (address == 0)
         return CUABI_SUCCESS;
-    if (!dr_range_find(address, &range) || range.base != address || range.kind == DR_MEMORY_HOST)
+    if (!dr_range_find(address, &range) || range.base != address || range.kind == DR_MEMORY_HOST || range.kind == DR_MEMORY_MAPPED)
         return DR_ERROR(INVALID_VALUE);
     /* What still runs may use it: cuMemFree waits. */
     cu_result result = dr_context_wait(range.context);
@@ -466,7 +493,7 @@ static cu_result attribute_of(void *data, int32_t attribute, uint64_t address, c
         *(uint32_t *)data = 0;
         return CUABI_SUCCESS;
     case CUABI_CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-        *(uint32_t *)data = known ? 3 : 0;                  /* read and write */
+        *(uint32_t *)data = !known ? 0 : r->read_only ? 1 : 3;
         return CUABI_SUCCESS;
     case CUABI_CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
         *(cu_pool *)data = known ? r->pool : NULL;

@@ -73,7 +73,7 @@ cu_result dr_set_describe(dr_context *c, cu_address to, size_t pitch, uint32_t v
     dr_range range;
     bool known = dr_range_find(to, &range);
     *out = (dr_set){.owner = known ? range.device : c->device, .address = to, .pitch = pitch, .width = width, .height = height,
-                    .value = value, .element = element, .plain = known && range.kind == DR_MEMORY_REGISTERED};
+                    .value = value, .element = element, .plain = known && (range.kind == DR_MEMORY_REGISTERED || range.kind == DR_MEMORY_MAPPED)};
     if (!width || !height)
         return CUABI_SUCCESS;
     if (!to || to % element || (element != 1 && element != 2 && element != 4) || width > UINT64_MAX / element ||
@@ -82,7 +82,7 @@ cu_result dr_set_describe(dr_context *c, cu_address to, size_t pitch, uint32_t v
     if (!known)
         return CUABI_SUCCESS;
     uint64_t room = range.bytes - (to - range.base), bytes = width * element;
-    if (range.hidden || (height > 1 && pitch > room / (height - 1)) || (height - 1) * pitch > room || bytes > room - (height - 1) * pitch)
+    if (range.hidden || range.read_only || (height > 1 && pitch > room / (height - 1)) || (height - 1) * pitch > room || bytes > room - (height - 1) * pitch)
         return dr_fail(DR_ERROR(INVALID_VALUE), "a set of %zu x %zu elements does not stay inside one allocation", width, height);
     return CUABI_SUCCESS;
 }
