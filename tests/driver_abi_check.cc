@@ -34,6 +34,12 @@ SAME(cu_devprop, registers, CUdevprop, regsPerBlock)
 SAME(cu_devprop, clock_khz, CUdevprop, clockRate)
 SAME(cu_devprop, texture_alignment, CUdevprop, textureAlign)
 
+#if CUDA_VERSION >= 12050
+SAME_SIZE(cu_context_params, CUctxCreateParams)
+SAME(cu_context_params, affinity_count, CUctxCreateParams, numExecAffinityParams)
+SAME(cu_context_params, graphics, CUctxCreateParams, cigParams)
+#endif
+
 SAME_SIZE(cu_array_desc, CUDA_ARRAY_DESCRIPTOR)
 SAME(cu_array_desc, format, CUDA_ARRAY_DESCRIPTOR, Format)
 SAME(cu_array_desc, channels, CUDA_ARRAY_DESCRIPTOR, NumChannels)

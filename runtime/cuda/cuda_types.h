@@ -96,6 +96,9 @@ typedef struct cu_devprop {
         texture_alignment;
 } cu_devprop;
 
+/* CUctxCreateParams */
+typedef struct cu_context_params { void *affinities; int affinity_count; void *graphics; } cu_context_params;
+
 /* CUDA_ARRAY_DESCRIPTOR */
 typedef struct cu_array_desc { size_t width, height; uint32_t format, channels; } cu_array_desc;
 

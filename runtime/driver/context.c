@@ -252,9 +252,12 @@ cu_result impl_cuCtxCreate_v3(cu_context *context, void *params_array, int num_p
     return params_array || num_params ? DR_ERROR(NOT_SUPPORTED) : impl_cuCtxCreate_v2(context, flags, device);
 }
 
-cu_result impl_cuCtxCreate_v4(cu_context *context, void *ctx_create_params, uint32_t flags, cu_device device)
+cu_result impl_cuCtxCreate_v4(cu_context *context, cu_context_params *ctx_create_params, uint32_t flags, cu_device device)
 {
-    return ctx_create_params ? DR_ERROR(NOT_SUPPORTED) : impl_cuCtxCreate_v2(context, flags, device);
+    const cu_context_params *p = ctx_create_params;
+    if (p && (p->affinities || p->affinity_count || p->graphics))
+        return dr_fail(DR_ERROR(NOT_SUPPORTED), "contexts with execution affinity or for graphics");
+    return impl_cuCtxCreate_v2(context, flags, device);
 }
 
 cu_result impl_cuCtxDestroy_v2(cu_context context)

@@ -93,13 +93,17 @@ static cu_result device_for(dr_device *d, dr_device **out)
 static cu_result current_device(dr_device **out)
 {
     dr_context *c = dr_context_current();
-    return dr_ready() ? dr_ready() : device_for(c ? c->device : dr_device_at(0), out);
+    cu_result ready = dr_ready();
+    *out = NULL;
+    return ready ? ready : device_for(c ? c->device : dr_device_at(0), out);
 }
 
 static cu_result device_at(const cu_location *location, dr_device **out)
 {
-    if (dr_ready())
-        return dr_ready();
+    cu_result ready = dr_ready();
+    *out = NULL;
+    if (ready)
+        return ready;
     if (location->type == CUABI_CU_MEM_LOCATION_TYPE_HOST)
         return current_device(out);
     if (location->type != CUABI_CU_MEM_LOCATION_TYPE_DEVICE)
@@ -109,6 +113,7 @@ static cu_result device_at(const cu_location *location, dr_device **out)
 
 static cu_result check_prop(const cu_alloc_prop *prop, dr_device **out)
 {
+    *out = NULL;
     if (prop->type != CUABI_CU_MEM_ALLOCATION_TYPE_PINNED)
         return DR_ERROR(INVALID_VALUE);
     if (prop->handle_types & ~CUABI_CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
@@ -405,7 +410,7 @@ cu_result impl_cuMemSetAccess(cu_address address, size_t size, const cu_access_d
     DR_NEED(size && desc && count);
     for (size_t i = 0; i < count; i++) {
         int protection = protection_of(desc[i].flags);
-        dr_device *d;
+        dr_device *d = NULL;
         cu_result result = protection < 0 ? DR_ERROR(INVALID_VALUE) : device_at(&desc[i].location, &d);
         if (result)
             return result;
