@@ -346,6 +346,8 @@ dr_point dr_stream_end(dr_stream *stream);
 
 cu_result dr_work_run(dr_context *context, dr_stream *stream, const dr_work *work);
 void dr_work_free(dr_work *work);
+/* A detached thread, which takes no signals that are meant for the program. */
+bool dr_thread_start(void *(*body)(void *), void *argument);
 uint64_t dr_now_ns(void);
 
 /* ------------------------------------------------------------ capture (capture.c) */

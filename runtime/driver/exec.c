@@ -19,6 +19,7 @@ void dr_exec_run_free(struct dr_exec_run *run)
     for (uint32_t i = 0; i < run->count; i++) {
         dr_work_free(&run->steps[i].work);
         free(run->steps[i].before);
+        free(run->steps[i].after);
         dr_exec_run_free(run->steps[i].child);
     }
     free(run->steps);
@@ -64,27 +65,56 @@ static cu_result fill_step(dr_step *s, dr_node *n, dr_node **wrong)
     return result;
 }
 
-/* Kahn's algorithm, lowest index first where there is a choice. INVALID_VALUE for a cycle. */
+/* The edges the other way round. */
+static cu_result find_after(struct dr_exec_run *run)
+{
+    for (uint32_t i = 0; i < run->count; i++)
+        for (uint32_t k = 0; k < run->steps[i].nbefore; k++)
+            run->steps[run->steps[i].before[k]].nafter++;
+    for (uint32_t i = 0; i < run->count; i++) {
+        dr_step *s = &run->steps[i];
+        s->after = malloc((s->nafter + 1) * sizeof *s->after);
+        if (!s->after)
+            return DR_ERROR(OUT_OF_MEMORY);
+        s->nafter = 0;
+    }
+    for (uint32_t i = 0; i < run->count; i++)
+        for (uint32_t k = 0; k < run->steps[i].nbefore; k++) {
+            dr_step *s = &run->steps[run->steps[i].before[k]];
+            s->after[s->nafter++] = i;
+        }
+    return CUABI_SUCCESS;
+}
+
+static bool comes_before(const dr_step *s, uint32_t other)
+{
+    for (uint32_t k = 0; k < s->nbefore; k++)
+        if (s->before[k] == other)
+            return true;
+    return false;
+}
+
+/* Kahn's algorithm, and whether there is a choice anywhere. INVALID_VALUE for a cycle. */
 static cu_result find_order(struct dr_exec_run *run)
 {
-    uint32_t n = run->count, done = 0;
-    bool *placed = calloc(n + 1, 1);
-    if (!placed)
+    uint32_t n = run->count, last = 0;
+    uint32_t *waits = malloc((n + 1) * sizeof *waits);
+    if (!waits)
         return DR_ERROR(OUT_OF_MEMORY);
-    for (bool moved = true; moved && done < n;) {
-        moved = false;
-        for (uint32_t i = 0; i < n; i++) {
-            bool ready = !placed[i];
-            for (uint32_t k = 0; ready && k < run->steps[i].nbefore; k++)
-                ready = placed[run->steps[i].before[k]];
-            if (!ready)
-                continue;
-            placed[i] = moved = true;
-            run->order[done++] = i;
-        }
+    for (uint32_t i = 0; i < n; i++) {
+        waits[i] = run->steps[i].nbefore;
+        if (waits[i] == 0)
+            run->order[last++] = i;
     }
-    free(placed);
-    return done == n ? CUABI_SUCCESS : DR_ERROR(INVALID_VALUE);
+    for (uint32_t first = 0; first < last; first++) {
+        const dr_step *s = &run->steps[run->order[first]];
+        run->branches |= first && !comes_before(s, run->order[first - 1]);
+        for (uint32_t k = 0; k < s->nafter; k++)
+            if (--waits[s->after[k]] == 0)
+                run->order[last++] = s->after[k];
+    }
+    free(waits);
+    return last == n ? CUABI_SUCCESS : DR_ERROR(INVALID_VALUE);
 }
 
 static cu_result make_from(const dr_graph *g, struct dr_exec_run **out, dr_node **wrong)
@@ -100,12 +130,22 @@ static cu_result make_from(const dr_graph *g, struct dr_exec_run **out, dr_node 
             *wrong = g->nodes[i];
     }
     if (!result)
+        result = find_after(run);
+    if (!result)
         result = find_order(run);
     if (result)
         dr_exec_run_free(run);
     else
         *out = run;
     return result;
+}
+
+static uint32_t *copy_indices(const uint32_t *from, uint32_t count)
+{
+    uint32_t *copy = malloc((count + 1) * sizeof *copy);
+    if (copy)
+        memcpy(copy, from, count * sizeof *copy);
+    return copy;
 }
 
 /* A run of one's own, for changes: launches that wait keep the old one. */
@@ -119,18 +159,18 @@ static cu_result own_run(struct dr_exec_run **place)
         return DR_ERROR(OUT_OF_MEMORY);
     cu_result result = CUABI_SUCCESS;
     memcpy(run->order, from->order, from->count * sizeof *run->order);
+    run->branches = from->branches;
     for (uint32_t i = 0; i < from->count && !result; i++) {
         dr_step *to = &run->steps[i], *old = &from->steps[i];
         *to = *old;
-        to->before = malloc((old->nbefore + 1) * sizeof *to->before);
-        if (to->before)
-            memcpy(to->before, old->before, old->nbefore * sizeof *to->before);
+        to->before = copy_indices(old->before, old->nbefore);
+        to->after = copy_indices(old->after, old->nafter);
         if (to->child)
             atomic_fetch_add(&to->child->users, 1);
         result = dr_work_clone(&old->work, &to->work);
         if (result)
             to->work.kind = DR_WORK_NONE;
-        else if (!to->before)
+        else if (!to->before || !to->after)
             result = DR_ERROR(OUT_OF_MEMORY);
     }
     if (result) {
@@ -144,7 +184,7 @@ static cu_result own_run(struct dr_exec_run **place)
 
 /* ------------------------------------------------------------ running */
 
-static cu_result run_step(dr_context *c, dr_stream *stream, const dr_step *s)
+cu_result dr_step_run(dr_context *c, dr_stream *stream, const dr_step *s)
 {
     if (s->disabled)
         return CUABI_SUCCESS;
@@ -161,14 +201,6 @@ static cu_result run_step(dr_context *c, dr_stream *stream, const dr_step *s)
         return CUABI_SUCCESS;
     }
     return dr_work_run(s->context ? s->context : c, stream, &s->work);
-}
-
-cu_result dr_exec_run(dr_context *c, dr_stream *stream, struct dr_exec_run *run)
-{
-    cu_result result = CUABI_SUCCESS;
-    for (uint32_t i = 0; i < run->count && !result; i++)
-        result = run_step(c, stream, &run->steps[run->order[i]]);
-    return result;
 }
 
 /* Events that the run will record are not done until it is. */

@@ -1,7 +1,7 @@
 /* graph.h - graphs of work, built by hand or captured, and what they are instantiated to.
  *
- * A node holds its work ready to run, and what the program said about it. An exec is a list of such work in an order that respects
- * the edges, in a dr_exec_run that launches share and changes replace. Branches of a graph run one after the other.
+ * A node holds its work ready to run, and what the program said about it. An exec is a list of such work with its edges, in a
+ * dr_exec_run that launches share and changes replace.
  */
 #ifndef DRIVER_GRAPH_H
 #define DRIVER_GRAPH_H
@@ -51,12 +51,14 @@ typedef struct dr_step {
     dr_context *context;
     struct dr_exec_run *child;
     uint32_t *before, nbefore;     /* indices of steps */
+    uint32_t *after, nafter;
 } dr_step;
 
 struct dr_exec_run {
     _Atomic uint32_t users;
     uint32_t count;
-    uint32_t *order;
+    uint32_t *order;               /* that respects the edges */
+    bool branches;                 /* there are others */
     dr_step *steps;                /* in the order of the graph's nodes */
 };
 
@@ -83,8 +85,9 @@ cu_result dr_node_copy(dr_node *to, const dr_node *from);
 void dr_node_clear(dr_node *node);
 cu_result dr_work_clone(const dr_work *from, dr_work *to);
 
-/* ------------------------------------------------------------ exec.c */
+/* ------------------------------------------------------------ exec.c, branches.c */
 
+cu_result dr_step_run(dr_context *context, dr_stream *stream, const dr_step *step);
 cu_result dr_exec_run(dr_context *context, dr_stream *stream, struct dr_exec_run *run);
 void dr_exec_run_free(struct dr_exec_run *run);
 

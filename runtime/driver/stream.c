@@ -124,14 +124,11 @@ static void *stream_main(void *argument)
 }
 
 /* Signals are the program's own threads' business. */
-static bool start_thread(dr_stream *s)
+bool dr_thread_start(void *(*body)(void *), void *argument)
 {
     sigset_t all, old;
     pthread_t thread;
     pthread_attr_t attributes;
-    if (!s->has_wake && pthread_cond_init(&s->wake, NULL))
-        return false;
-    s->has_wake = true;
     sigfillset(&all);
     sigdelset(&all, SIGSEGV);
     sigdelset(&all, SIGBUS);
@@ -141,9 +138,18 @@ static bool start_thread(dr_stream *s)
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_sigmask(SIG_BLOCK, &all, &old);
-    s->started = pthread_create(&thread, &attributes, stream_main, s) == 0;
+    bool started = pthread_create(&thread, &attributes, body, argument) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attributes);
+    return started;
+}
+
+static bool start_thread(dr_stream *s)
+{
+    if (!s->has_wake && pthread_cond_init(&s->wake, NULL))
+        return false;
+    s->has_wake = true;
+    s->started = dr_thread_start(stream_main, s);
     return s->started;
 }
 

@@ -180,6 +180,142 @@ TEST_F(Graph, CapturesThatCannotEndWell)
     EXPECT_EQ(first(), 1u);
 }
 
+// Waits for its partner, but not for ever.
+struct partner {
+    std::atomic<bool> here{false}, met{false};
+    partner *other = nullptr;
+    static void meet(void *user)
+    {
+        auto *me = static_cast<partner *>(user);
+        me->here = true;
+        for (int i = 0; i < 5000000 && !me->other->here; i++)
+            std::this_thread::yield();
+        me->met = me->other->here.load();
+    }
+};
+
+// Host nodes of two branches, one inside of a child graph, of which neither ends before the other has begun.
+TEST_F(Graph, BranchesRunSideBySide)
+{
+    partner a, b;
+    a.other = &b, b.other = &a;
+    cu_graph g, child;
+    cu_node node, left, right, root;
+    cu_exec exec;
+    const cu_host_node in_a = {partner::meet, &a}, in_b = {partner::meet, &b};
+    uint32_t n = 7;
+    const cu_kernel_node k = add(&n);
+    OK(cuGraphCreate(&child, 0));
+    OK(cuGraphAddHostNode(&node, child, nullptr, 0, &in_b));
+    OK(cuGraphCreate(&g, 0));
+    OK(cuGraphAddEmptyNode(&root, g, nullptr, 0));
+    OK(cuGraphAddHostNode(&left, g, &root, 1, &in_a));
+    OK(cuGraphAddChildGraphNode(&right, g, &root, 1, child));
+    cu_node both[] = {left, right};
+    OK(cuGraphAddKernelNode_v2(&node, g, both, 2, &k));
+    OK(cuGraphInstantiateWithFlags(&exec, g, 0));
+    for (uint32_t i = 1; i <= 20; i++) {
+        a.here = b.here = a.met = b.met = false;
+        run(exec);
+        ASSERT_TRUE(a.met && b.met);
+        ASSERT_EQ(first(), 7 * i);
+    }
+    /* The same for another exec at the same time, in another stream. */
+    partner c, d;
+    c.other = &d, d.other = &c;
+    const cu_host_node in_c = {partner::meet, &c}, in_d = {partner::meet, &d};
+    cu_graph f_graph, g_graph;
+    cu_exec one, two;
+    cu_stream t;
+    OK(cuStreamCreate(&t, CUABI_CU_STREAM_NON_BLOCKING));
+    OK(cuGraphCreate(&f_graph, 0));
+    OK(cuGraphCreate(&g_graph, 0));
+    OK(cuGraphAddHostNode(&node, f_graph, nullptr, 0, &in_c));
+    OK(cuGraphAddEmptyNode(&node, f_graph, nullptr, 0));
+    OK(cuGraphAddHostNode(&node, g_graph, nullptr, 0, &in_d));
+    OK(cuGraphAddEmptyNode(&node, g_graph, nullptr, 0));
+    OK(cuGraphInstantiateWithFlags(&one, f_graph, 0));
+    OK(cuGraphInstantiateWithFlags(&two, g_graph, 0));
+    OK(cuGraphLaunch(one, s));
+    OK(cuGraphLaunch(two, t));
+    OK(cuCtxSynchronize());
+    EXPECT_TRUE(c.met && d.met);
+}
+
+struct step {
+    std::atomic<int> done{0};
+    std::atomic<bool> early{false};
+    std::vector<step *> before;
+    int round = 0;
+    static void go(void *user)
+    {
+        auto *me = static_cast<step *>(user);
+        for (const step *b : me->before)
+            if (b->done != me->round)
+                me->early = true;
+        std::this_thread::yield();
+        me->done++;
+    }
+};
+
+// Wide graphs with edges in all directions: no step before those that it depends on, each exactly once.
+TEST_F(Graph, BranchesKeepTheirOrder)
+{
+    const int count = 120;
+    uint32_t seed = 5;
+    std::vector<step> steps(count);
+    std::vector<cu_node> nodes(count);
+    cu_graph g;
+    cu_exec exec;
+    OK(cuGraphCreate(&g, 0));
+    for (int i = 0; i < count; i++) {
+        const cu_host_node h = {step::go, &steps[i]};
+        OK(cuGraphAddHostNode(&nodes[i], g, nullptr, 0, &h));
+    }
+    for (int i = 1; i < count; i++)
+        for (int k = 0; k < 3; k++) {
+            seed = seed * 1664525 + 1013904223;
+            const int from = (seed >> 8) % i, a = (from * 77) % count, b = (i * 77) % count;   // nodes made in another order
+            if (cuGraphAddDependencies(g, &nodes[a], &nodes[b], 1) == CUABI_SUCCESS)
+                steps[b].before.push_back(&steps[a]);
+        }
+    OK(cuGraphInstantiateWithFlags(&exec, g, 0));
+    for (int round = 1; round <= 10; round++) {
+        for (step &n : steps)
+            n.round = round;
+        run(exec);
+        for (const step &n : steps) {
+            ASSERT_FALSE(n.early);
+            ASSERT_EQ(n.done, round);
+        }
+    }
+}
+
+// What a branch cannot do ends the launch: nothing that depends on it is done.
+TEST_F(Graph, FaultInABranchStopsWhatFollows)
+{
+    step after;
+    cu_graph g;
+    cu_node bad, good, node;
+    cu_exec exec;
+    uint32_t n = 1;
+    const cu_kernel_node k = add(&n);
+    cu_address wild = 64;
+    void *wild_params[] = {&wild, &n};
+    cu_kernel_node k_bad = k;
+    k_bad.params = wild_params;
+    const cu_host_node h = {step::go, &after};
+    OK(cuGraphCreate(&g, 0));
+    OK(cuGraphAddKernelNode_v2(&bad, g, nullptr, 0, &k_bad));
+    OK(cuGraphAddEmptyNode(&good, g, nullptr, 0));
+    cu_node both[] = {bad, good};
+    OK(cuGraphAddHostNode(&node, g, both, 2, &h));
+    OK(cuGraphInstantiateWithFlags(&exec, g, 0));
+    OK(cuGraphLaunch(exec, s));
+    EXPECT_EQ(cuStreamSynchronize(s), CUABI_CUDA_ERROR_ILLEGAL_ADDRESS);
+    EXPECT_EQ(after.done, 0);
+}
+
 void count_down(void *user) { --*static_cast<int *>(user); }
 
 TEST_F(Graph, UserObjectsLiveAsLongAsWhoRefersToThem)
