@@ -60,6 +60,7 @@ fault_oob_store sm_80 nvcc
 fault_shared_oob sm_75 nvcc
 fault_surface sm_89 nvcc
 fault_trap sm_75 nvcc
+flash_attention sm_80 nvcc
 float_atomics sm_90 nvcc
 fp8_convert sm_89 nvcc
 fp8_gemm_f16 sm_89 nvcc
@@ -125,6 +126,7 @@ video sm_75 nvcc
 volume_sample sm_90 nvcc
 votes sm_75 nvcc
 warp_aggregate sm_80 nvcc
+window_attention sm_89 nvcc
 wmma_gemm sm_75 nvcc
 wmma_shapes sm_75 nvcc
 '

@@ -1,5 +1,5 @@
 // References of kernels with approximate functions, in f64; the cases hold them to a tolerance.
-#include "ref.h"
+#include "matrix.h"
 
 static void softmax(void)
 {
@@ -52,6 +52,58 @@ static void attention(void)
     OUT_F32("attention_out", out, ALL);
 }
 
+// Fragments, tiles and the online sum are left out: rounding of the weights to f16 is within the case's tolerance.
+static void flash_attention(void)
+{
+    enum { HEADS = 2, SEQ = 77, DIM = 64, ALL = HEADS * SEQ * DIM };
+    uint16_t *q = rand_f16(2410000, ALL, -3, 3), *k = rand_f16(2510000, ALL, -3, 3), *v = rand_f16(2610000, ALL, -1, 1);
+    uint16_t out[ALL];
+    for (int row = 0; row < HEADS * SEQ; row++) {
+        const int first = row / SEQ * SEQ;
+        double s[SEQ], most = -INFINITY, sum = 0;
+        for (int j = first; j <= row; j++) {
+            s[j - first] = 0;
+            for (int d = 0; d < DIM; d++) s[j - first] += decode(&F16, q[row * DIM + d]) * decode(&F16, k[j * DIM + d]) / 8;
+            most = fmax(most, s[j - first]);
+        }
+        for (int j = 0; j <= row - first; j++) sum += s[j] = exp(s[j] - most);
+        for (int d = 0; d < DIM; d++) {
+            double o = 0;
+            for (int j = first; j <= row; j++) o += s[j - first] / sum * decode(&F16, v[j * DIM + d]);
+            out[row * DIM + d] = (uint16_t)encode(&F16, o, RN);
+        }
+    }
+    OUT_F16("flash_attention_out", out, ALL);
+}
+
+// The weights that v is multiplied by are e4m3, those that are added up are not. A weight beside a rounding boundary may fall
+// on its other side, which the case's tolerance allows for.
+static void window_attention(void)
+{
+    enum { WIDTH = 16, HEIGHT = 8, HEADS = 2, DIM = 32, TOKENS = WIDTH * HEIGHT, TOKEN = 3 * HEADS * DIM };
+    uint32_t *qkv = matrix_operands(&E4M3, 2620000, TOKENS * TOKEN, false, 1.5);
+    float *bias = rand_f32(2630000, HEADS * 7 * 15, -2, 2);
+    uint16_t out[TOKENS * HEADS * DIM];
+    for (int head = 0; head < HEADS; head++)
+        for (int i = 0; i < TOKENS; i++) {
+            const int y = i / WIDTH, x = i % WIDTH;
+            double sum = 0, o[DIM] = {0};
+            for (int j = 0; j < TOKENS; j++) {
+                const int dy = y - j / WIDTH, dx = x - j % WIDTH;
+                if (j / WIDTH / 4 != y / 4 || j % WIDTH / 8 != x / 8) continue;
+                const uint32_t *q = qkv + i * TOKEN + head * DIM, *k = qkv + j * TOKEN + (HEADS + head) * DIM, *v = k + HEADS * DIM;
+                double s = 0;
+                for (int d = 0; d < DIM; d++) s += decode(&E4M3, q[d]) * decode(&E4M3, k[d]);
+                double p = exp2(fmin(s / (sqrt(DIM) * log(2)) + bias[head * 105 + (dy + 3) * 15 + dx + 7], 8));
+                sum += p;
+                for (int d = 0; d < DIM; d++) o[d] += decode(&E4M3, encode(&E4M3, p, RN)) * decode(&E4M3, v[d]);
+            }
+            for (int d = 0; d < DIM; d++) out[(i * HEADS + head) * DIM + d] = (uint16_t)encode(&F16, o[d] / sum, RN);
+        }
+    matrix_write8("window_attention_qkv", qkv, TOKENS * TOKEN);
+    OUT_F16("window_attention_out", out, TOKENS * HEADS * DIM);
+}
+
 static void nbody(void)
 {
     enum { N = 70 };
@@ -102,6 +154,8 @@ void ref_models(void)
     softmax();
     layer_norm();
     attention();
+    flash_attention();
+    window_attention();
     nbody();
     black_scholes();
 }
