@@ -424,6 +424,49 @@ TEST(Guess, Softmax)
     Analysis bits(loads + "mov.b32 %r1, %f1;\nfma.rn.f16x2 %r2, %r1, %r1, %r1;\nshl.b32 %r3, %r2, 5;\nand.b32 %r4, %r3, 2145419232;\nadd.f16x2 %r5, %r4, %r4;\n"
                   "rcp.approx.ftz.f32 %f3, %r5;\nst.global.f32 [%rd1], %f3;\n");
     EXPECT_NE(bits.evidence(0, "softmax without maximum").find("bits shifted into the exponent"), std::string::npos) << bits.names(0);
+    /* the exponential of a fraction times the bits of a whole number is one exponential, not two */
+    Analysis whole(loads + "add.f32 %f3, %f1, 0f4B400001;\nmov.b32 %r1, %f3;\nshl.b32 %r2, %r1, 23;\nmov.b32 %f4, %r2;\nex2.approx.ftz.f32 %f5, %f2;\nmul.f32 %f6, %f5, %f4;\n"
+                   "st.global.f32 [%rd1], %f6;\n");
+    EXPECT_EQ(whole.evidence(0, "exponentials").substr(0, 37), "exponentials: 1 by ex2.approx.ftz.f32") << whole.names(0);
+    Analysis two(loads + "add.f32 %f3, %f1, 0f4B400001;\nmov.b32 %r1, %f3;\nshl.b32 %r2, %r1, 23;\nmov.b32 %f4, %r2;\nex2.approx.ftz.f32 %f5, %f2;\nadd.f32 %f6, %f5, %f4;\n"
+                 "st.global.f32 [%rd1], %f6;\n");
+    EXPECT_EQ(two.evidence(0, "exponentials").substr(0, 15), "exponentials: 2");
+}
+
+TEST(Guess, OnlineSoftmaxAndItsDivision)
+{
+    /* one turn: the maximum grows, the sum and an accumulator are scaled; the division stands behind the loop and a product */
+    const std::string before = "ld.param.u64 %rd1, [p];\nmov.f32 %f20, 0fFF800000;\nmov.f32 %f21, 0f00000000;\nmov.f32 %f22, 0f00000000;\n"
+                               "L: ld.global.v2.f32 {%f1, %f2}, [%rd1];\nmax.f32 %f3, %f1, %f2;\nmax.f32 %f4, %f20, %f3;\nsub.f32 %f5, %f20, %f4;\n";
+    const std::string exponentials = "ex2.approx.ftz.f32 %f6, %f5;\nsub.f32 %f7, %f1, %f4;\nex2.approx.ftz.f32 %f8, %f7;\nsub.f32 %f9, %f2, %f4;\nex2.approx.ftz.f32 %f10, %f9;\n"
+                                     "add.f32 %f11, %f8, %f10;\nfma.rn.f32 %f21, %f21, %f6, %f11;\nmul.f32 %f22, %f22, %f6;\nmov.f32 %f20, %f4;\n";
+    const std::string loop = "setp.lt.u32 %p1, %r9, 7;\n@%p1 bra L;\n" + mma(0, 0, 0, "c0");
+    Analysis x(before + exponentials + loop + "rcp.approx.ftz.f32 %f12, %f21;\nmul.f32 %f13, %f22, %f12;\nst.global.f32 [%rd1], %f13;\n");
+    EXPECT_EQ(x.evidence(0, "softmax with maximum"), "exponentials: 3 by ex2.approx.ftz.f32; additions of them: 1, shuffles: 0, inverses: 1; a maximum is subtracted first; "
+                                                     "online: multiplications of what the loop brings round by one: 2; the inverses stand in other epilogues");
+    EXPECT_EQ(x.evidence(1, "division by a softmax's sum"), "inverses of what E0 sums up: 1, multiplications by them: 1");
+    /* an inverse of something else */
+    Analysis other(before + exponentials + loop + "rcp.approx.ftz.f32 %f12, %f20;\nmul.f32 %f13, %f22, %f12;\nst.global.f32 [%rd1], %f13;\n");
+    EXPECT_EQ(other.names(0).substr(0, 12), "exponentials");
+    EXPECT_EQ(other.names(1), "store to global memory");
+}
+
+TEST(Guess, GatesAndReductions)
+{
+    const std::string e = "ld.param.u64 %rd1, [p];\nld.global.f32 %f1, [%rd1];\nex2.approx.ftz.f32 %f2, %f1;\nadd.f32 %f3, %f2, 0f3F800000;\nrcp.approx.ftz.f32 %f4, %f3;\n";
+    Analysis tanh(e + "mov.f32 %f6, 0f3F800000;\nmov.f32 %f7, 0fC0000000;\nfma.rn.f32 %f5, %f4, %f7, %f6;\nst.global.f32 [%rd1], %f5;\n");
+    EXPECT_EQ(tanh.names(0).substr(0, 18), "hyperbolic tangent");
+    EXPECT_EQ(tanh.names(0).find("sigmoid"), std::string::npos);
+    Analysis sigmoid(e + "fma.rn.f32 %f5, %f4, 0fC0400000, 0f3F800000;\nst.global.f32 [%rd1], %f5;\n");
+    EXPECT_EQ(sigmoid.names(0).substr(0, 7), "sigmoid");
+    const std::string shuffle = "ld.param.u64 %rd1, [p];\nld.global.f32 %f1, [%rd1];\nmov.b32 %r1, %f1;\nshfl.sync.bfly.b32 %r2, %r1, 16, 31, -1;\nmov.b32 %f2, %r2;\n";
+    Analysis sum(shuffle + "add.f32 %f3, %f1, %f2;\nst.global.f32 [%rd1], %f3;\n");
+    EXPECT_EQ(sum.evidence(0, "reduction over lanes"), "of a value and what another lane has of it: 1 add.f32");
+    Analysis exchange(shuffle + "ld.global.f32 %f4, [%rd1+4];\nadd.f32 %f3, %f4, %f2;\nst.global.f32 [%rd1], %f3;\n");
+    EXPECT_EQ(exchange.names(0), "store to global memory");
+    Analysis copies("ld.param.u64 %rd1, [p];\ncp.async.ca.shared.global [smem], [%rd1], 16;\ncp.async.wait_all;\n" + mma(0, 0, 0, "c0") + "cp.async.wait_all;\n");
+    EXPECT_EQ(copies.names(0), "asynchronous copies");
+    EXPECT_EQ(copies.names(1), "waits for asynchronous copies");
 }
 
 TEST(Guess, Norms)
@@ -445,6 +488,27 @@ TEST(Guess, Norms)
     EXPECT_EQ(other.names(0), "root of a sum of squares; store to global memory");
     Analysis distance(loads + "sub.f32 %f3, %f1, %f2;\nmul.f32 %f4, %f3, %f3;\nrsqrt.approx.ftz.f32 %f6, %f4;\nst.global.f32 [%rd1], %f6;\n");
     EXPECT_EQ(distance.names(0), "root of squared differences; store to global memory");
+    /* a root of one square and a constant, and beside it a square that something is multiplied by: each alone proves nothing */
+    Analysis apart(loads + "fma.rn.f32 %f3, %f1, %f1, 0f3F800000;\nsqrt.approx.ftz.f32 %f6, %f3;\nmul.f32 %f4, %f2, %f2;\nfma.rn.f32 %f5, %f4, %f2, %f4;\nmul.f32 %f7, %f6, %f1;\n"
+                   "st.global.v2.f32 [%rd1], {%f5, %f7};\n");
+    EXPECT_EQ(apart.names(0), "function of one value; store to global memory");
+    /* a length that what was squared is multiplied by, and not divided by */
+    Analysis times(loads + "mul.f32 %f3, %f1, %f1;\nfma.rn.f32 %f4, %f2, %f2, %f3;\nsqrt.approx.ftz.f32 %f6, %f4;\nmul.f32 %f7, %f6, %f1;\nst.global.f32 [%rd1], %f7;\n");
+    EXPECT_EQ(times.names(0), "root of a sum of squares; store to global memory");
+    Analysis inverse(loads + "mul.f32 %f3, %f1, %f1;\nfma.rn.f32 %f4, %f2, %f2, %f3;\nsqrt.rn.f32 %f6, %f4;\nrcp.rn.f32 %f8, %f6;\nmul.f32 %f7, %f8, %f1;\nst.global.f32 [%rd1], %f7;\n");
+    EXPECT_EQ(inverse.names(0), "RMS norm; store to global memory");
+    /* two sums: what the other one's values are multiplied by */
+    Analysis crossed(loads + "ld.global.v2.f32 {%f11, %f12}, [%rd1+8];\nmul.f32 %f3, %f1, %f1;\nfma.rn.f32 %f4, %f2, %f2, %f3;\nrsqrt.approx.f32 %f6, %f4;\n"
+                     "mul.f32 %f7, %f6, %f11;\nmul.f32 %f8, %f11, %f11;\nst.global.v2.f32 [%rd1], {%f7, %f8};\n");
+    EXPECT_EQ(crossed.names(0), "root of a sum of squares; store to global memory");
+    Analysis moments(loads + "mul.f32 %f3, %f1, %f1;\nfma.rn.f32 %f4, %f2, %f2, %f3;\nadd.f32 %f8, %f1, %f2;\nmul.f32 %f8, %f8, 0f3F000000;\nmul.f32 %f9, %f8, %f8;\n"
+                     "sub.f32 %f4, %f4, %f9;\nrsqrt.approx.f32 %f6, %f4;\nsub.f32 %f1, %f1, %f8;\nmul.f32 %f7, %f1, %f6;\nst.global.f32 [%rd1], %f7;\n");
+    EXPECT_EQ(moments.names(0), "normalisation with mean; store to global memory");
+    /* the sum of a block, over shuffles and shared memory; what is scaled is loaded again */
+    Analysis block(loads + "mul.f32 %f3, %f1, %f1;\nmov.b32 %r1, %f3;\nshfl.sync.bfly.b32 %r2, %r1, 16, 31, -1;\nmov.b32 %f4, %r2;\nadd.f32 %f5, %f3, %f4;\nst.shared.f32 [smem], %f5;\n"
+                   "bar.sync 0;\nld.shared.f32 %f6, [smem+4];\nfma.rn.f32 %f7, %f6, 0f3A800000, 0f358637BD;\nrsqrt.approx.f32 %f8, %f7;\nld.global.f32 %f9, [%rd1];\n"
+                   "mul.f32 %f10, %f9, %f8;\nst.global.f32 [%rd1+64], %f10;\n");
+    EXPECT_EQ(block.names(0).substr(0, 8), "RMS norm");
 }
 
 TEST(Guess, ResidualAndOperands)

@@ -72,7 +72,7 @@ bool source_constant(const guesser *g, uint32_t insn, uint32_t i, uint64_t *bits
     return v && pti_fold_operand(g->flow, g->opcodes, insn, v, bits);
 }
 
-enum { MAX_PHIS = 1000 };
+enum { MAX_PHIS = 1000, VALUES_PER_INSTRUCTION = 64 };      /* searches of one function together */
 
 /* Phis remember; one that is being looked at has no mark yet, which ends cycles. */
 static bool is_marked_within(const guesser *g, uint32_t value, int depth)
@@ -271,10 +271,39 @@ static void guess_residual(guesser *g)
               far ? ", and of values carried from earlier loads" : "");
 }
 
+/* Values that lanes exchange and combine: sums, maxima … over lanes. */
+static void guess_reduction(guesser *g)
+{
+    static const char *const ways[] = {"add", "max", "min", "mul", "and", "or", "xor"};
+    uint32_t counts[7] = {0}, example[7] = {0};
+    char text[256] = "";
+    for (uint32_t i = g->first; i < g->end; i++)
+        for (uint32_t w = 0; w < 7; w++) {
+            uint32_t at[2];
+            if (!is_mnemonic(g, i, ways[w]))
+                continue;
+            for (uint32_t k = 0; k < 2; k++)
+                at[k] = computed_by(g, source_value(g, i, k));
+            for (uint32_t k = 0; k < 2; k++)
+                if (at[k] != PTI_NONE && is_mnemonic(g, at[k], "shfl") &&
+                    leaf_of(g, source_value(g, at[k], 0)) == leaf_of(g, source_value(g, i, 1 - k))) {
+                    example[w] = i;
+                    counts[w]++;
+                    break;
+                }
+        }
+    for (uint32_t w = 0; w < 7; w++)
+        if (counts[w])
+            count_opcode(text, sizeof text, counts[w], opcode_text(g, example[w]));
+    if (*text)
+        add_guess(g, "reduction over lanes", "of a value and what another lane has of it: %s", text);
+}
+
 /* Additions of two values that come from memory through conversions only. */
 static void guess_sums(guesser *g)
 {
     uint32_t adds = 0;
+    bool several = false;
     const char *opcode = "", *from[2] = {"", ""};
     for (uint32_t i = g->first; i < g->end; i++) {
         uint32_t at[2];
@@ -285,12 +314,12 @@ static void guess_sums(guesser *g)
         if (at[0] == PTI_NONE || at[1] == PTI_NONE || at[0] == at[1] || work_of_insn(g, at[0]) != PTI_WORK_LOAD ||
             work_of_insn(g, at[1]) != PTI_WORK_LOAD)
             continue;
-        adds++;
+        several |= adds++ && strcmp(opcode, opcode_text(g, i)) != 0;
         opcode = opcode_text(g, i);
         from[0] = opcode_text(g, at[0]), from[1] = opcode_text(g, at[1]);
     }
     if (adds)
-        add_guess(g, "sum of two inputs", "%u %s of %s and %s", adds, opcode, from[0], from[1]);
+        add_guess(g, "sum of two inputs", "%u %s%s of %s and %s", adds, opcode, several ? " and others" : "", from[0], from[1]);
 }
 
 static void guess_operands(guesser *g)
@@ -316,12 +345,26 @@ static void guess_operands(guesser *g)
         add_guess(g, name, "loaded as they are used: %s", text);
 }
 
+/* Is any of the asynchronous work more than closing groups and waiting for them? */
+static bool has_copies(const guesser *g)
+{
+    for (uint32_t i = g->first; i < g->end; i++) {
+        const char *text = opcode_text(g, i);
+        if (work_of_insn(g, i) == PTI_WORK_ASYNC && !strstr(text, "_group") && !strstr(text, "wait"))
+            return true;
+    }
+    return false;
+}
+
 static void guess_shared(guesser *g)
 {
-    char stores[256] = "", loads[256] = "", bars[128] = "";
+    char stores[256] = "", loads[256] = "", bars[128] = "", copies[256] = "";
     uint32_t nstores = list_opcodes(g, PTI_WORK_STORE, PTX_SPACE_SHARED, stores, sizeof stores);
     uint32_t nloads = list_opcodes(g, PTI_WORK_LOAD, PTX_SPACE_SHARED, loads, sizeof loads);
     list_opcodes(g, PTI_WORK_BARRIER, PTX_SPACE_REG, bars, sizeof bars);
+    list_opcodes(g, PTI_WORK_ASYNC, PTX_SPACE_REG, copies, sizeof copies);
+    if (*copies)
+        add_guess(g, has_copies(g) ? "asynchronous copies" : "waits for asynchronous copies", "%s", copies);
     if (nstores && nloads)
         add_guess(g, "exchange through shared memory", "%s; %s; %s", stores, *bars ? bars : "no barrier", loads);
     else if (nstores || nloads)
@@ -354,7 +397,14 @@ static void guess_global(guesser *g)
 static void guess_rest(guesser *g)
 {
     const uint32_t *w = g->e->work;
-    char loads[256] = "";
+    char loads[256] = "", special[256] = "";
+    for (uint32_t i = 0; i < g->e->nops; i++) {
+        const pti_opcode *o = &g->opcodes->list[g->e->ops[i].opcode];
+        if (strncmp(o->text, "sin.", 4) == 0 || strncmp(o->text, "cos.", 4) == 0 || strncmp(o->text, "tanh.", 5) == 0 || strncmp(o->text, "lg2.", 4) == 0)
+            count_opcode(special, sizeof special, g->e->ops[i].count, o->text);
+    }
+    if (*special)
+        add_guess(g, "approximate functions", "%s", special);
     if (g->e->nguesses)
         return;
     uint32_t n = list_opcodes(g, PTI_WORK_LOAD, PTX_SPACE_REG, loads, sizeof loads);
@@ -373,8 +423,10 @@ static void guess_one(guesser *g, uint32_t index)
     g->first = g->e->first < g->s->count ? g->s->list[g->e->first].first_insn : g->flow->function->ninsns;
     g->end = g->first + g->e->ninsns;
     guess_softmax(g);
+    guess_division(g);
     guess_norm(g);
     guess_activation(g);
+    guess_reduction(g);
     guess_sums(g);
     guess_residual(g);
     guess_requantise(g);
@@ -401,8 +453,14 @@ bool pti_guess_epilogues(const pti_statements *s, const pti_flow *flow, const pt
     g.other = pti_take(&scratch, n, 1);
     g.marked = pti_take(&scratch, flow->nvalues, sizeof *g.marked);
     g.visited = pti_take(&scratch, flow->nvalues, sizeof *g.visited);
+    g.visited_insn = pti_take(&scratch, n, sizeof *g.visited_insn);
+    g.stack = pti_take(&scratch, flow->nvalues, sizeof *g.stack);
+    g.inverse_of = pti_take(&scratch, n, sizeof *g.inverse_of);
+    g.list = pti_take(&scratch, 2 * (size_t)n, sizeof *g.list);
+    g.budget = VALUES_PER_INSTRUCTION * (uint64_t)n;
     g.failed = !pti_begin_search(flow, phases, opcodes, &scratch, &g.search) || !g.goes_to || !g.stored || !g.mark || !g.other || !g.marked ||
-               !g.visited;
+               !g.visited || !g.visited_insn || !g.stack || !g.list ||
+               !g.inverse_of;
     if (!g.failed) {
         find_uses_of_packs(&g);
         find_stored_packs(&g);

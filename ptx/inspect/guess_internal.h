@@ -1,4 +1,4 @@
-/* guess_internal.h - shared by guess.c and guess_numeric.c. */
+/* guess_internal.h - shared by guess*.c. */
 #ifndef PTX_INSPECT_GUESS_INTERNAL_H
 #define PTX_INSPECT_GUESS_INTERNAL_H
 
@@ -15,9 +15,14 @@ typedef struct guesser {
     pti_epilogues *epilogues;
     uint32_t *goes_to;             /* of a pack: the first phase and role that its result goes into, phase * PTI_ROLES + role + 1 */
     uint8_t *stored;               /* of a pack: 1 << space of a store of its result */
+    uint32_t *inverse_of;          /* of an instruction that inverts a softmax's sum: the epilogue that sums up, + 1 */
     uint8_t *mark, *other;         /* of instructions, for one rule at a time */
     uint32_t *marked, rule;        /* phis that have a mark in this rule */
     uint32_t *visited, pass;       /* phis that were looked at in this pass over the epilogue */
+    uint32_t *visited_insn;        /* likewise, instructions */
+    uint32_t *stack, depth;        /* values still to be looked at */
+    uint32_t *list;                /* instructions, of one search */
+    uint64_t budget;               /* values that searches may still look at */
     pti_search search;
     bool failed;                   /* memory is exhausted */
     /* the epilogue that is looked at */
@@ -44,8 +49,13 @@ bool is_marked(const guesser *g, uint32_t value);
 /* guess_numeric.c */
 /* The instruction that computes a value, conversions, moves and unpacking apart; PTI_NONE for a phi and the like. */
 uint32_t computed_by(const guesser *g, uint32_t value);
+/* The value behind conversions, moves and unpacking. */
+uint32_t leaf_of(const guesser *g, uint32_t value);
 void guess_softmax(guesser *g);
-void guess_norm(guesser *g);
+void guess_division(guesser *g);
 void guess_activation(guesser *g);
+
+/* guess_norm.c */
+void guess_norm(guesser *g);
 
 #endif

@@ -5,23 +5,29 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool passes(const guesser *g, uint32_t insn)
+{
+    return work_of_insn(g, insn) == PTI_WORK_CONVERT || work_of_insn(g, insn) == PTI_WORK_UNPACK ||
+           (work_of_insn(g, insn) == PTI_WORK_MOVE && g->flow->function->insns[insn].noperands == 2);
+}
+
+uint32_t leaf_of(const guesser *g, uint32_t value)
+{
+    value = pti_origin(g->flow, value);
+    for (int i = 0; i < 16 && value != PTI_NONE; i++) {
+        const pti_value *v = &g->flow->values[value];
+        if (v->kind != PTI_VALUE_INSN || !passes(g, v->at) || g->flow->first_use[v->at] == g->flow->first_use[v->at + 1])
+            return value;
+        value = pti_origin(g->flow, g->flow->uses[g->flow->first_use[v->at]].value);      /* the first register that it reads */
+    }
+    return value;
+}
+
 uint32_t computed_by(const guesser *g, uint32_t value)
 {
-    for (int i = 0; i < 16 && value != PTI_NONE; i++) {
-        value = pti_origin(g->flow, value);
-        const pti_value *v = &g->flow->values[value];
-        if (v->kind != PTI_VALUE_INSN)
-            return PTI_NONE;
-        bool passes = work_of_insn(g, v->at) == PTI_WORK_CONVERT || work_of_insn(g, v->at) == PTI_WORK_UNPACK ||
-                      (work_of_insn(g, v->at) == PTI_WORK_MOVE && g->flow->function->insns[v->at].noperands == 2);
-        if (!passes)
-            return v->at;
-        uint32_t next = PTI_NONE;      /* the first register that it reads */
-        if (g->flow->first_use[v->at] < g->flow->first_use[v->at + 1])
-            next = g->flow->uses[g->flow->first_use[v->at]].value;
-        value = next;
-    }
-    return PTI_NONE;
+    value = leaf_of(g, value);
+    const pti_value *v = value == PTI_NONE ? NULL : &g->flow->values[value];
+    return v && v->kind == PTI_VALUE_INSN && !passes(g, v->at) ? v->at : PTI_NONE;
 }
 
 static bool is_float_opcode(const char *opcode)
@@ -43,6 +49,21 @@ static bool is_exponential(const guesser *g, uint32_t insn)
         return false;
     uint32_t at = g->flow->values[from].at;
     return work_of_insn(g, at) == PTI_WORK_FLOAT && is_float_opcode(opcode_text(g, at));
+}
+
+/* 2^n of the whole part, by shifting bits, that the exponential of the fraction is multiplied by: the two are one. */
+static bool is_half_of_one(const guesser *g, uint32_t shift)
+{
+    uint64_t bits;
+    for (uint32_t i = shift + 1; i < g->end && i < shift + 16 && !is_mnemonic(g, shift, "ex2"); i++) {
+        if (!is_mnemonic(g, i, "mul") && !is_mnemonic(g, i, "fma"))
+            continue;
+        uint32_t a = computed_by(g, source_value(g, i, 0)), b = computed_by(g, source_value(g, i, 1));
+        uint32_t other = a == shift ? b : b == shift ? a : PTI_NONE;
+        if (other != PTI_NONE && !source_constant(g, i, 0, &bits) && is_mnemonic(g, other, "ex2"))
+            return true;
+    }
+    return false;
 }
 
 static bool both_marked(const guesser *g, uint32_t insn)
@@ -120,12 +141,31 @@ static void append_exponential(const guesser *g, uint32_t insn, char *text, size
         append(text, size, ": %s", f.text);
 }
 
-/* 1 / (1 + e). */
-static uint32_t count_sigmoids(const guesser *g)
+/* 1 - 2 / (1 + e), of an inverse: a hyperbolic tangent. */
+static bool becomes_tanh(const guesser *g, uint32_t inverse)
+{
+    const pti_value *v = &g->flow->values[g->flow->first_def[inverse]];
+    for (uint32_t k = 0; k < v->nusers && k < 64; k++) {
+        uint32_t i = v->users[k];
+        uint64_t bits;
+        double scale, one;
+        if (i & PTI_BY_VALUE || !is_mnemonic(g, i, "fma"))
+            continue;
+        ptx_type type = pti_opcode_type(opcode_text(g, i));
+        bool scaled = (source_constant(g, i, 0, &bits) || source_constant(g, i, 1, &bits)) && pti_number(bits, type, &scale) && fabs(scale) == 2;
+        if (scaled && source_constant(g, i, 2, &bits) && pti_number(bits, type, &one) && fabs(one) == 1)
+            return true;
+    }
+    return false;
+}
+
+/* 1 / (1 + e); *tanhs of them become hyperbolic tangents. */
+static uint32_t count_sigmoids(const guesser *g, uint32_t *tanhs)
 {
     uint32_t n = 0;
     uint64_t bits;
     double one;
+    *tanhs = 0;
     for (uint32_t i = g->first; i < g->end; i++) {
         bool div = is_mnemonic(g, i, "div");
         if (!g->mark[i] || !(div || is_mnemonic(g, i, "rcp")))
@@ -134,7 +174,10 @@ static uint32_t count_sigmoids(const guesser *g)
         for (uint32_t k = 0; sum != PTI_NONE && is_mnemonic(g, sum, "add") && k < 2; k++)
             if (source_constant(g, sum, k, &bits) && pti_number(bits, pti_opcode_type(opcode_text(g, sum)), &one) && one == 1)
                 e = computed_by(g, source_value(g, sum, 1 - k));
-        n += e != PTI_NONE && is_exponential(g, e);
+        if (e == PTI_NONE || !is_exponential(g, e))
+            continue;
+        *tanhs += becomes_tanh(g, i);
+        n++;
     }
     return n;
 }
@@ -165,151 +208,147 @@ static uint32_t count_inverses(guesser *g)
     return n;
 }
 
-void guess_softmax(guesser *g)
+/* Does an instruction hand on a sum, as it is, scaled, or with more added? */
+static bool keeps_sum(const guesser *g, uint32_t insn)
 {
-    uint32_t exponentials = 0, first = PTI_NONE;
-    char text[700] = "";
-    clear_marks(g);
-    for (uint32_t i = g->first; i < g->end; i++)
-        if (is_exponential(g, i)) {
-            g->mark[i] = 1;
-            first = exponentials++ ? first : i;
-        }
-    if (!exponentials)
+    pti_work work = work_of_insn(g, insn);
+    bool sum = is_mnemonic(g, insn, "add") || is_mnemonic(g, insn, "mul") || is_mnemonic(g, insn, "fma") || is_mnemonic(g, insn, "selp");
+    return sum || work == PTI_WORK_CONVERT || work == PTI_WORK_UNPACK || work == PTI_WORK_MOVE || work == PTI_WORK_SHUFFLE;
+}
+
+static void push_value(guesser *g, uint32_t value)
+{
+    if (g->visited[value] == g->pass || !g->budget)
         return;
-    spread(g);
-    uint32_t sums = count_sums(g), gates = count_sigmoids(g), shuffles = count_marked(g, PTI_WORK_SHUFFLE, NULL);
-    bool maximum = subtracts_maximum(g);
-    uint32_t exchanged = sums ? count_exchanged_inverses(g) : 0, inverses = sums ? count_inverses(g) : 0;
-    inverses = inverses ? inverses : exchanged;
-    append(text, sizeof text, "exponentials: %u by %s", sums && inverses ? exponentials - gates : exponentials,
-           is_mnemonic(g, first, "ex2") ? opcode_text(g, first) : "bits shifted into the exponent");
-    append_exponential(g, first, text, sizeof text);
-    if (sums && inverses) {
-        add_guess(g, maximum ? "softmax with maximum" : "softmax without maximum", "%s; additions of them: %u, shuffles: %u, inverses: %u; %s", text, sums,
-                  shuffles, inverses, maximum ? "a maximum is subtracted first" : "no maximum of two unknowns before them");
-    } else if (!gates) {
-        add_guess(g, "exponentials", "%s", text);
-    }
-    if (gates)
-        add_guess(g, "sigmoid", "1 / (1 + e): %u%s%s", gates, sums && inverses ? "" : "; ", sums && inverses ? "" : text);
+    g->budget--;
+    g->visited[value] = g->pass;
+    g->stack[g->depth++] = value;
 }
 
-/* ------------------------------------------------------------ norms */
-
-static bool is_square(const guesser *g, uint32_t insn)
-{
-    bool product = is_mnemonic(g, insn, "mul") || is_mnemonic(g, insn, "fma");
-    if (!product || !is_float_opcode(opcode_text(g, insn)))
-        return false;
-    uint32_t a = pti_origin(g->flow, source_value(g, insn, 0));
-    return a != PTI_NONE && a == pti_origin(g->flow, source_value(g, insn, 1));
-}
-
-/* What is squared: x; x less a scaled sum, its mean; or x less something else, a distance. */
-typedef enum squared { SQUARED_VALUE, SQUARED_DEVIATION, SQUARED_DIFFERENCE } squared;
-
-static squared what_is_squared(const guesser *g, uint32_t insn)
-{
-    uint32_t at = computed_by(g, source_value(g, insn, 0));
-    if (at == PTI_NONE || !is_mnemonic(g, at, "sub"))
-        return SQUARED_VALUE;
-    uint32_t mean = computed_by(g, source_value(g, at, 1));
-    bool scaled = mean != PTI_NONE && (is_mnemonic(g, mean, "mul") || is_mnemonic(g, mean, "div") || is_mnemonic(g, mean, "fma"));
-    return scaled ? SQUARED_DEVIATION : SQUARED_DIFFERENCE;
-}
-
-/* What is added, and multiplied, just before a root is taken. */
-static void append_epsilon(const guesser *g, uint32_t root, char *text, size_t size)
-{
-    char number[32];
-    uint64_t bits;
-    double v;
-    uint32_t at = computed_by(g, source_value(g, root, 0));
-    for (int depth = 0; at != PTI_NONE && depth < 2; depth++) {
-        bool adds = is_mnemonic(g, at, "add"), fuses = is_mnemonic(g, at, "fma"), scales = is_mnemonic(g, at, "mul");
-        ptx_type type = pti_opcode_type(opcode_text(g, at));
-        uint32_t next = PTI_NONE;
-        for (uint32_t i = 0; (adds || fuses || scales) && i < (fuses ? 3u : 2u); i++) {
-            if (!source_constant(g, at, i, &bits) || !pti_number(bits, type, &v)) {
-                next = next == PTI_NONE ? source_value(g, at, i) : next;
-                continue;
-            }
-            bool sum = adds || (fuses && i == 2);
-            append(text, size, "%s%s", sum ? " + " : " · ", pti_number_text(v, type, number));
-            int exponent;
-            if (v > 0 && frexp(v, &exponent) == 0.5)
-                append(text, size, " (2^%d)", exponent - 1);
-        }
-        if (!adds && !fuses && !scales)
-            return;
-        at = computed_by(g, next);
-    }
-}
-
-/* Multiplications by what the roots give; g->other holds what was squared, which a norm multiplies by it. */
-static uint32_t count_scaled(guesser *g, bool *values)
+/* Inverses of the sums in g->other that stand in other epilogues: behind a loop, say. They are kept for those. */
+static uint32_t count_inverses_elsewhere(guesser *g)
 {
     uint32_t n = 0;
-    clear_marks(g);
+    g->pass++;
+    g->depth = 0;
     for (uint32_t i = g->first; i < g->end; i++)
-        g->mark[i] = is_mnemonic(g, i, "rsqrt") || is_mnemonic(g, i, "sqrt");
-    spread(g);
-    for (uint32_t i = g->first; i < g->end; i++) {
-        bool divides = is_mnemonic(g, i, "div") && is_marked(g, source_value(g, i, 1));
-        if (!g->mark[i] || !(is_mnemonic(g, i, "mul") || divides))
-            continue;
-        n++;
-        for (uint32_t k = 0; k < 2 && !*values; k++) {
-            uint32_t at = computed_by(g, source_value(g, i, k));
-            *values = at != PTI_NONE && g->other[at];
+        for (uint32_t v = g->flow->first_def[i]; g->other[i] && v < g->flow->first_def[i + 1]; v++)
+            push_value(g, v);
+    while (g->depth) {
+        const pti_value *v = &g->flow->values[g->stack[--g->depth]];
+        for (uint32_t k = 0; k < v->nusers; k++) {
+            uint32_t i = v->users[k];
+            if (i & PTI_BY_VALUE) {
+                push_value(g, i & ~(uint32_t)PTI_BY_VALUE);
+                continue;
+            }
+            bool div = is_mnemonic(g, i, "div");
+            if ((div && &g->flow->values[pti_origin(g->flow, source_value(g, i, 1))] == v) || is_mnemonic(g, i, "rcp")) {
+                n += g->inverse_of[i] != g->index + 1;
+                g->inverse_of[i] = g->index + 1;
+            }
+            for (uint32_t d = g->flow->first_def[i]; keeps_sum(g, i) && d < g->flow->first_def[i + 1]; d++)
+                push_value(g, d);
         }
     }
     return n;
 }
 
-/* What is squared may be computed before the epilogue. */
-static void mark_squared(guesser *g, uint8_t mark)
+/* Products of an exponential and what a loop brings round: as its maximum grows, an online softmax scales what it has summed up. */
+static uint32_t count_online(const guesser *g)
 {
+    uint32_t n = 0;
     for (uint32_t i = g->first; i < g->end; i++) {
-        uint32_t at = is_square(g, i) ? computed_by(g, source_value(g, i, 0)) : PTI_NONE;
-        if (at != PTI_NONE)
-            g->other[at] = mark;
+        bool product = (is_mnemonic(g, i, "mul") || is_mnemonic(g, i, "fma")) && is_float_opcode(opcode_text(g, i));
+        for (uint32_t k = 0; product && k < 2; k++) {
+            uint32_t e = computed_by(g, source_value(g, i, k)), other = leaf_of(g, source_value(g, i, 1 - k));
+            if (e == PTI_NONE || other == PTI_NONE || !is_exponential(g, e) || g->flow->values[other].kind != PTI_VALUE_PHI)
+                continue;
+            n++;
+            break;
+        }
     }
+    return n;
 }
 
-void guess_norm(guesser *g)
+static void report_softmax(guesser *g, const char *text, uint32_t sums, uint32_t shuffles, uint32_t inverses, uint32_t elsewhere)
 {
-    static const char *const names[] = {"RMS norm", "normalisation with mean", "root of squared differences"};
-    static const char *const terms[] = {"x", "(x − mean)", "(x − y)"};
-    uint32_t squares = 0, first = PTI_NONE, roots = 0, root = PTI_NONE;
-    char text[256] = "";
+    bool maximum = subtracts_maximum(g);
+    char more[160] = "";
+    uint32_t online = maximum ? count_online(g) : 0;
+    if (online)
+        append(more, sizeof more, "; online: multiplications of what the loop brings round by one: %u", online);
+    if (elsewhere)
+        append(more, sizeof more, "; the inverses stand in other epilogues");
+    add_guess(g, maximum ? "softmax with maximum" : "softmax without maximum", "%s; additions of them: %u, shuffles: %u, inverses: %u; %s%s", text, sums,
+              shuffles, inverses + elsewhere, maximum ? "a maximum is subtracted first" : "no maximum of two unknowns before them", more);
+}
+
+static void report_gates(guesser *g, uint32_t gates, uint32_t tanhs, const char *text)
+{
+    if (gates > tanhs)
+        add_guess(g, "sigmoid", "1 / (1 + e): %u%s%s", gates - tanhs, *text ? "; " : "", text);
+    if (tanhs)
+        add_guess(g, "hyperbolic tangent", "1 − 2 / (1 + e): %u%s%s", tanhs, *text ? "; " : "", text);
+}
+
+/* What the exponentials of the epilogue are, and the marks of what is computed from them. */
+static uint32_t find_exponentials(guesser *g, uint32_t *first)
+{
+    uint32_t n = 0;
+    clear_marks(g);
+    for (uint32_t i = g->first; i < g->end; i++) {
+        if (!is_exponential(g, i))
+            continue;
+        g->mark[i] = 1;
+        if (!is_half_of_one(g, i))
+            *first = n++ ? *first : i;
+    }
+    if (n)
+        spread(g);
+    return n;
+}
+
+void guess_softmax(guesser *g)
+{
+    uint32_t first = PTI_NONE, exponentials = find_exponentials(g, &first), tanhs;
+    char text[700] = "";
+    if (!exponentials)
+        return;
+    uint32_t sums = count_sums(g), gates = count_sigmoids(g, &tanhs), shuffles = count_marked(g, PTI_WORK_SHUFFLE, NULL);
+    uint32_t exchanged = sums ? count_exchanged_inverses(g) : 0, inverses = sums ? count_inverses(g) : 0;
+    inverses = inverses ? inverses : exchanged;
+    uint32_t elsewhere = sums && !inverses ? count_inverses_elsewhere(g) : 0;
+    bool softmax = sums && inverses + elsewhere;
+    append(text, sizeof text, "exponentials: %u by %s", softmax ? exponentials - gates : exponentials,
+           is_mnemonic(g, first, "ex2") ? opcode_text(g, first) : "bits shifted into the exponent");
+    append_exponential(g, first, text, sizeof text);
+    if (softmax) {
+        find_exponentials(g, &first);      /* the marks that counting inverses took away */
+        report_softmax(g, text, sums, shuffles, inverses, elsewhere);
+    } else if (!gates) {
+        add_guess(g, "exponentials", "%s", text);
+    }
+    report_gates(g, gates, tanhs, softmax ? "" : text);
+}
+
+/* Inverses of a softmax's sums whose exponentials stand in another epilogue. */
+void guess_division(guesser *g)
+{
+    uint32_t n = 0, of = 0, scaled = 0;
     clear_marks(g);
     for (uint32_t i = g->first; i < g->end; i++)
-        if (is_square(g, i)) {
+        if (g->inverse_of[i] && g->inverse_of[i] != g->index + 1) {
+            of = g->inverse_of[i] - 1;
             g->mark[i] = 1;
-            first = squares++ ? first : i;
+            n++;
         }
-    if (!squares)
+    if (!n)
         return;
     spread(g);
     for (uint32_t i = g->first; i < g->end; i++)
-        if (g->mark[i] && (is_mnemonic(g, i, "rsqrt") || is_mnemonic(g, i, "sqrt")))
-            root = roots++ ? root : i;
-    if (!roots)
-        return;
-    squared what = what_is_squared(g, first);
-    append(text, sizeof text, "%s(Σ%s²", is_mnemonic(g, root, "rsqrt") ? "rsqrt" : "sqrt", terms[what]);
-    append_epsilon(g, root, text, sizeof text);
-    uint32_t shuffles = count_marked(g, PTI_WORK_SHUFFLE, NULL);
-    bool values = false;
-    memset(g->other + g->first, 0, g->end - g->first);
-    mark_squared(g, 1);
-    uint32_t scaled = count_scaled(g, &values);
-    mark_squared(g, 0);
-    add_guess(g, what == SQUARED_VALUE && !values ? "root of a sum of squares" : names[what],
-              "%s): %u, of squares: %u, shuffles: %u, multiplications by it: %u%s", text, roots, squares, shuffles, scaled,
-              what == SQUARED_VALUE && values ? "; no mean is subtracted" : "");
+        scaled += g->mark[i] == 2 && is_mnemonic(g, i, "mul");
+    add_guess(g, "division by a softmax's sum", "inverses of what E%u sums up: %u, multiplications by them: %u", of, n, scaled);
 }
 
 /* ------------------------------------------------------------ activations */
@@ -357,9 +396,9 @@ void guess_activation(guesser *g)
     uint32_t n = 0;
     note_results(g, families, &n);
     for (uint32_t i = 0; i < n; i++) {
-        char of[32] = "a value";
-        if (families[i].phase != PTI_NONE)
-            snprintf(of, sizeof of, "P%u's D", families[i].phase + 1);
-        add_guess(g, "activation", "%s with x of %s; results: %u", families[i].text, of, families[i].count);
+        if (families[i].phase == PTI_NONE)
+            add_guess(g, "function of one value", "%s; results: %u", families[i].text, families[i].count);
+        else
+            add_guess(g, "activation", "%s with x of P%u's D; results: %u", families[i].text, families[i].phase + 1, families[i].count);
     }
 }
