@@ -34,11 +34,14 @@ static pti_status find_all(inspection *x, memory_analysis *m)
     if (status == PTI_MEMORY)
         return status;
     m->has_threads = status == PTI_OK;
-    const pti_threads *threads = m->has_threads ? &m->threads : NULL;
+    status = pti_find_loops(&m->symbols, m->has_threads ? &m->threads : NULL, &m->loops);
+    if (status == PTI_MEMORY)
+        return status;
+    pti_loops *loops = m->has_threads && status == PTI_OK ? &m->loops : NULL;
     m->names.statements = m->plain.statements = &x->statements;
-    if ((status = pti_find_addresses(&m->symbols, threads, &m->addresses)) != PTI_OK ||
+    if ((status = pti_find_addresses(&m->symbols, loops, &m->addresses)) != PTI_OK ||
         (status = pti_find_params(&m->symbols, &m->addresses, &m->params)) != PTI_OK ||
-        (status = pti_find_shared(x->module, &m->symbols, threads, &m->addresses, &m->shared)) != PTI_OK)
+        (status = pti_find_shared(x->module, &m->symbols, loops, &m->addresses, &m->shared)) != PTI_OK)
         return status;
     bool done = pti_find_constants(&x->flow, &m->constants) && pti_find_lives(&x->statements, &x->flow, &x->phases, &m->lives) &&
                 name_parts(m);
@@ -67,6 +70,7 @@ void free_memory_analysis(inspection *x)
     pti_free_constants(&m->constants);
     pti_free_params(&m->params);
     pti_free_addresses(&m->addresses);
+    pti_free_loops(&m->loops);
     pti_free_threads(&m->threads);
     pti_free_symbols(&m->symbols);
     free(m);
@@ -78,6 +82,7 @@ void free_memory_analysis(inspection *x)
 void report_memory(report *r, const inspection *x)
 {
     report_params(r, x);
+    report_loops(r, x);
     report_addresses(r, x);
     report_textures(r, x);
     report_shared(r, x);
@@ -367,7 +372,7 @@ void report_addresses(report *r, const inspection *x)
         return;
     }
     if (x->launch.block[0] || m->symbols.launch.block[0])
-        report_paragraph(r, "Extents are those of a block of %u x %u x %u threads, branches considered.", m->symbols.launch.block[0],
+        report_paragraph(r, "Extents are those of a block of %u x %u x %u threads, branches and turns of bounded loops considered.", m->symbols.launch.block[0],
                          m->symbols.launch.block[1], m->symbols.launch.block[2]);
     else
         report_paragraph(r, "The block is not known (--block X,Y,Z): extents are those of one warp, and what depends on tid is open.");

@@ -12,6 +12,7 @@ typedef struct memory_analysis {
     pti_symbols symbols;
     pti_threads threads;
     bool has_threads;              /* the block has at most 1024 */
+    pti_loops loops;
     pti_addresses addresses;
     pti_params params;
     pti_constants constants;
@@ -44,12 +45,14 @@ const char *depends_text(uint32_t depends, char *buffer, size_t size);
 
 void report_params(report *r, const inspection *x);
 void report_addresses(report *r, const inspection *x);
+void report_loops(report *r, const inspection *x);
 void report_textures(report *r, const inspection *x);
 void report_constants(report *r, const inspection *x);
 void report_lives(report *r, const inspection *x);
 void report_shared(report *r, const inspection *x);
 
 json_t *json_of_param(const inspection *x, const pti_param *p);
+json_t *json_of_loops(const inspection *x);
 json_t *json_of_insn(const inspection *x, uint32_t insn);    /* {"statement", "line", "text"} */
 
 #endif

@@ -187,9 +187,9 @@ static json_t *json_of_conflicts(const inspection *x)
     json_t *list = json_array();
     for (uint32_t i = 0; i < s->nconflicts; i++) {
         const pti_conflict *c = &s->conflicts[i];
-        json_array_append_new(list, json_pack("{s:o, s:o, s:I, s:[i,i], s:b, s:i}", "a", json_of_place(x, a[c->a].insn), "b",
+        json_array_append_new(list, json_pack("{s:o, s:o, s:I, s:[i,i], s:b, s:b, s:i}", "a", json_of_place(x, a[c->a].insn), "b",
                                               json_of_place(x, a[c->b].insn), "byte", (json_int_t)c->byte, "warps", (int)c->warp_a,
-                                              (int)c->warp_b, "both_write", c->both_write, "interval", (int)c->interval));
+                                              (int)c->warp_b, "both_write", c->both_write, "uncertain", c->uncertain, "interval", (int)c->interval));
     }
     return list;
 }
@@ -208,9 +208,9 @@ static json_t *json_of_shared(const inspection *x)
                                                   "behind", json_of_place(x, needed ? a[b->behind].insn : PTI_NONE)));
     }
     for (uint32_t i = 0; i < s->noverruns; i++)
-        json_array_append_new(overruns, json_pack("{s:o, s:I, s:I, s:I}", "statement", json_of_place(x, a[s->overruns[i].access].insn), "low",
+        json_array_append_new(overruns, json_pack("{s:o, s:I, s:I, s:I, s:b}", "statement", json_of_place(x, a[s->overruns[i].access].insn), "low",
                                                   (json_int_t)s->overruns[i].low, "high", (json_int_t)s->overruns[i].high, "size",
-                                                  (json_int_t)s->overruns[i].size));
+                                                  (json_int_t)s->overruns[i].size, "uncertain", s->overruns[i].uncertain));
     return json_pack("{s:I, s:i, s:i, s:b, s:o, s:o, s:o, s:b, s:o, s:o}", "bytes", (json_int_t)s->size, "accesses", (int)s->naccesses, "open",
                      (int)s->nopen, "decided", s->decided, "why_not", s->decided || !s->why_not ? json_null() : json_string(s->why_not),
                      "intervals", json_of_intervals(x), "conflicts", json_of_conflicts(x), "more_conflicts", s->more_conflicts, "barriers",
@@ -279,9 +279,9 @@ static json_t *json_of_registers(const inspection *x)
 json_t *json_of_memory(const inspection *x)
 {
     const uint32_t *block = x->memory->symbols.launch.block;
-    return json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "block",
+    return json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "block",
                      block[0] ? json_pack("[i,i,i]", (int)block[0], (int)block[1], (int)block[2]) : json_null(), "param_bytes",
-                     (json_int_t)x->function->param_size, "params", json_of_params(x), "memory", json_of_bases(x), "textures",
+                     (json_int_t)x->function->param_size, "params", json_of_params(x), "loops", json_of_loops(x), "memory", json_of_bases(x), "textures",
                      json_of_textures(x), "shared", json_of_shared(x), "constants", json_of_constants(x), "registers",
                      json_of_registers(x));
 }

@@ -46,9 +46,9 @@ static void report_conflicts(report *r, const inspection *x)
     for (uint32_t i = 0; i < s->nconflicts && i < MOST_SHOWN; i++) {
         const pti_conflict *c = &s->conflicts[i];
         char a[48], b[48];
-        report_item(r, "%s: %s by warp %u and %s by warp %u touch byte %" PRId64 " with no barrier between them.",
+        report_item(r, "%s: %s by warp %u and %s by warp %u %s byte %" PRId64 " with no barrier between them.",
                     c->both_write ? "Two writes" : "A read and a write", insn_place_line(x, list[c->a].insn, a), c->warp_a,
-                    insn_place_line(x, list[c->b].insn, b), c->warp_b, c->byte);
+                    insn_place_line(x, list[c->b].insn, b), c->warp_b, c->uncertain ? "may touch" : "touch", c->byte);
     }
     if (s->nconflicts > MOST_SHOWN || s->more_conflicts)
         report_item(r, "… %s%u pairs of accesses in all.", s->more_conflicts ? "more than " : "", s->nconflicts);
@@ -87,8 +87,10 @@ void report_shared(report *r, const inspection *x)
     for (uint32_t i = 0; i < s->noverruns && i < MOST_SHOWN; i++) {
         char place[48], name[CELL];
         const pti_access *a = &x->memory->addresses.list[s->overruns[i].access];
-        report_item(r, "%s goes over %s: bytes %" PRId64 "…%" PRId64 " of %" PRIu64 ".", insn_place_line(x, a->insn, place),
-                    name_of_base(x, a->base, name, sizeof name), s->overruns[i].low, s->overruns[i].high, s->overruns[i].size);
+        report_item(r, "%s %s over %s: bytes %" PRId64 "…%" PRId64 " of %" PRIu64 "%s.", insn_place_line(x, a->insn, place),
+                    s->overruns[i].uncertain ? "may go" : "goes", name_of_base(x, a->base, name, sizeof name), s->overruns[i].low,
+                    s->overruns[i].high, s->overruns[i].size,
+                    s->overruns[i].uncertain ? ", if branches that depend on more than the thread let all threads and turns there" : "");
     }
     report_end(r);
     if (s->noverruns == 0)

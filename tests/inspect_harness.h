@@ -22,6 +22,7 @@ struct Analysis {
     pti_phases phases{};
     pti_symbols symbols{};
     pti_threads threads{};
+    pti_loops loops{};
     pti_addresses addresses{};
     pti_params params{};
     pti_constants constants{};
@@ -42,11 +43,12 @@ struct Analysis {
         EXPECT_TRUE(pti_find_phases(&statements, &flow, &phases));
         EXPECT_EQ(pti_find_symbols(&flow, &launch, &symbols), PTI_OK);
         EXPECT_EQ(pti_find_threads(&symbols, &threads), PTI_OK);
-        EXPECT_EQ(pti_find_addresses(&symbols, &threads, &addresses), PTI_OK);
+        EXPECT_EQ(pti_find_loops(&symbols, &threads, &loops), PTI_OK);
+        EXPECT_EQ(pti_find_addresses(&symbols, &loops, &addresses), PTI_OK);
         EXPECT_EQ(pti_find_params(&symbols, &addresses, &params), PTI_OK);
         EXPECT_TRUE(pti_find_constants(&flow, &constants));
         EXPECT_TRUE(pti_find_lives(&statements, &flow, &phases, &lives));
-        EXPECT_EQ(pti_find_shared(module, &symbols, &threads, &addresses, &shared), PTI_OK);
+        EXPECT_EQ(pti_find_shared(module, &symbols, &loops, &addresses, &shared), PTI_OK);
     }
     Analysis(const Analysis &) = delete;
     ~Analysis()
@@ -56,6 +58,7 @@ struct Analysis {
         pti_free_constants(&constants);
         pti_free_params(&params);
         pti_free_addresses(&addresses);
+        pti_free_loops(&loops);
         pti_free_threads(&threads);
         pti_free_symbols(&symbols);
         pti_free_phases(&phases);

@@ -308,9 +308,11 @@ std::string stores_of(Analysis &x, uint32_t p)
     pti_stored stored;
     pti_launch launch = {{32, 1, 1}};
     pti_threads threads;
+    pti_loops loops;
     EXPECT_EQ(pti_find_symbols(&x.flow, &launch, &symbols), PTI_OK);
     EXPECT_EQ(pti_find_threads(&symbols, &threads), PTI_OK);
-    EXPECT_EQ(pti_find_addresses(&symbols, &threads, &addresses), PTI_OK);
+    EXPECT_EQ(pti_find_loops(&symbols, &threads, &loops), PTI_OK);
+    EXPECT_EQ(pti_find_addresses(&symbols, &loops, &addresses), PTI_OK);
     EXPECT_TRUE(pti_find_exchange(x.f, &addresses, &x.opcodes, &exchange));
     EXPECT_TRUE(pti_begin_search(&x.flow, &x.phases, &x.opcodes, &x.arena, &search));
     EXPECT_TRUE(pti_find_stored(&exchange, &search, &x.sources[p * PTI_ROLES + PTI_ROLE_A], &stored));
@@ -323,6 +325,7 @@ std::string stores_of(Analysis &x, uint32_t p)
     pti_end_search(&search);
     pti_free_exchange(&exchange);
     pti_free_addresses(&addresses);
+    pti_free_loops(&loops);
     pti_free_threads(&threads);
     pti_free_symbols(&symbols);
     return all;

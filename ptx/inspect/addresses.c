@@ -201,7 +201,7 @@ static bool find_all(finder *f)
     return !f->failed && !f->s->failed;
 }
 
-pti_status pti_find_addresses(pti_symbols *s, const pti_threads *threads, pti_addresses *out)
+pti_status pti_find_addresses(pti_symbols *s, pti_loops *loops, pti_addresses *out)
 {
     *out = (pti_addresses){0};
     ptx_arena_init(&out->arena, SIZE_MAX);
@@ -213,7 +213,7 @@ pti_status pti_find_addresses(pti_symbols *s, const pti_threads *threads, pti_ad
         out->bases = NULL;
         done = false;
     }
-    return done ? pti_measure_addresses(s, threads, out) : PTI_MEMORY;
+    return done ? pti_measure_addresses(s, loops, out) : PTI_MEMORY;
 }
 
 void pti_free_addresses(pti_addresses *a)

@@ -1,14 +1,14 @@
 /* addresses.h - every access to memory as base + formula, and what is touched of each base.
  *
  * The BASE of an address is the pointer in it: a variable, a pointer parameter, or a pointer that was itself loaded. The OFFSET is the
- * rest, in bytes. Accesses of one base whose offsets differ by a constant alone have one PATTERN. Where the offset depends on the thread
- * alone it is computed for each thread that may come there, so that extent, touched bytes and gaps are exact; other accesses are
+ * rest, in bytes. Accesses of one base whose offsets differ by a constant alone have one PATTERN. Where the offset depends on the
+ * thread and on turns of bounded loops alone it is computed for each thread that may come there and each turn, so that extent, touched bytes and gaps are exact; other accesses are
  * counted as open, with the reason in `open`.
  */
 #ifndef PTX_INSPECT_ADDRESSES_H
 #define PTX_INSPECT_ADDRESSES_H
 
-#include "ptx/inspect/symbols.h"
+#include "ptx/inspect/loops.h"
 
 typedef struct pti_access {
     uint32_t insn;
@@ -16,6 +16,7 @@ typedef struct pti_access {
     bool reads, writes;
     bool assumed;                      /* right if no index wraps */
     bool computed;                     /* for each thread */
+    bool uncertain;                    /* computed, but branches that depend on more may keep threads away */
     uint32_t bytes;                    /* that one thread moves; 0: not known here (bulk copies, wmma tiles) */
     uint32_t words;                    /* registers that it fills or empties */
     uint32_t base, pattern;
@@ -63,8 +64,8 @@ typedef struct pti_addresses {
     ptx_arena arena;
 } pti_addresses;
 
-/* Free it whatever the answer. `threads` may be NULL: then nothing is computed. */
-pti_status pti_find_addresses(pti_symbols *s, const pti_threads *threads, pti_addresses *out);
+/* Free it whatever the answer. `loops` may be NULL: then nothing is computed. */
+pti_status pti_find_addresses(pti_symbols *s, pti_loops *loops, pti_addresses *out);
 void pti_free_addresses(pti_addresses *a);
 
 /* The accesses of an instruction: returns the first one's index, PTI_NONE when it has none. */

@@ -13,7 +13,7 @@ typedef struct key { uint32_t base, form, way, bytes, access; int64_t constant; 
 
 typedef struct measurer {
     pti_symbols *s;
-    const pti_threads *t;
+    pti_loops *loops;
     pti_addresses *a;
     key *keys;
     int64_t *values;
@@ -148,14 +148,16 @@ static bool count_slots(measurer *m, pti_base_info *b)
 
 /* ------------------------------------------------------------ extents */
 
-/* The offset of each thread that comes to an access; false when it is not known or would take too long. */
-static bool evaluate(measurer *m, const pti_access *a)
+/* Begins to go through the offsets of an access; false when they are not known or would take too long. */
+static bool begin(measurer *m, const pti_access *a, pti_turns *turns)
 {
-    if (!m->t || a->bytes == 0 || m->work > most_work || !pti_evaluate(m->s, a->offset, m->values))
-        return false;
-    m->work += (uint64_t)m->t->count * (8 + a->bytes);
-    pti_threads_at(m->t, a->insn, m->set);
-    return true;
+    return m->loops && a->bytes && m->work <= most_work && pti_begin_turns(m->loops, a->insn, a->offset, NULL, turns);
+}
+
+static bool next(measurer *m, const pti_access *a, pti_turns *turns)
+{
+    m->work += (uint64_t)m->s->nthreads * (8 + a->bytes);
+    return pti_next_turn(turns, m->values, m->set);
 }
 
 static bool is_in(const uint64_t *set, uint32_t thread)
@@ -175,20 +177,24 @@ static void measure_access(measurer *m, pti_access *a)
     pti_base_info *b = &m->a->bases[a->base];
     b->nreads += a->reads;
     b->nwrites += a->writes;
-    if (!evaluate(m, a)) {
+    pti_turns turns;
+    uint32_t lanes = lanes_used(&m->s->flow->function->insns[a->insn]);
+    bool any = false, begun = begin(m, a, &turns);
+    while (begun && next(m, a, &turns))
+        for (uint32_t i = 0; i < m->s->nthreads; i++) {
+            if (!is_in(m->set, i) || i % 32 >= lanes)
+                continue;
+            a->low = !any || m->values[i] < a->low ? m->values[i] : a->low;
+            a->high = !any || m->values[i] + a->bytes > a->high ? m->values[i] + a->bytes : a->high;
+            any = true;
+        }
+    a->computed = begun && !turns.failed;
+    a->uncertain = a->computed && turns.uncertain;
+    if (!a->computed) {
+        a->low = a->high = 0;
         b->nopen++;
         b->open_on |= m->s->sums[a->offset].depends;
         return;
-    }
-    uint32_t lanes = lanes_used(&m->s->flow->function->insns[a->insn]);
-    bool any = false;
-    a->computed = true;
-    for (uint32_t i = 0; i < m->t->count; i++) {
-        if (!is_in(m->set, i) || i % 32 >= lanes)
-            continue;
-        a->low = !any || m->values[i] < a->low ? m->values[i] : a->low;
-        a->high = !any || m->values[i] + a->bytes > a->high ? m->values[i] + a->bytes : a->high;
-        any = true;
     }
     if (!any)
         return;
@@ -200,14 +206,16 @@ static void measure_access(measurer *m, pti_access *a)
 /* For each byte: the last instruction that touches it, + 1; its top bit when there are several. */
 static void map_access(measurer *m, const pti_access *a, uint32_t number, uint32_t *map, int64_t low)
 {
-    if (!a->computed || a->low == a->high || !evaluate(m, a))
+    pti_turns turns;
+    if (!a->computed || a->low == a->high || !begin(m, a, &turns))
         return;
     uint32_t lanes = lanes_used(&m->s->flow->function->insns[a->insn]), several = UINT32_C(1) << 31;
-    for (uint32_t i = 0; i < m->t->count; i++)
-        for (uint32_t k = 0; is_in(m->set, i) && i % 32 < lanes && k < a->bytes; k++) {
-            uint32_t *byte = &map[m->values[i] - low + k];
-            *byte = (*byte & several) | (*byte && (*byte & ~several) != number ? several : 0) | number;
-        }
+    while (next(m, a, &turns))
+        for (uint32_t i = 0; i < m->s->nthreads; i++)
+            for (uint32_t k = 0; is_in(m->set, i) && i % 32 < lanes && k < a->bytes; k++) {
+                uint32_t *byte = &map[m->values[i] - low + k];
+                *byte = (*byte & several) | (*byte && (*byte & ~several) != number ? several : 0) | number;
+            }
 }
 
 static void count_bytes(pti_base_info *b, const uint32_t *map)
@@ -255,9 +263,9 @@ static bool measure(measurer *m)
     return true;
 }
 
-pti_status pti_measure_addresses(pti_symbols *s, const pti_threads *threads, pti_addresses *a)
+pti_status pti_measure_addresses(pti_symbols *s, pti_loops *loops, pti_addresses *a)
 {
-    measurer m = {.s = s, .t = threads, .a = a};
+    measurer m = {.s = s, .loops = loops, .a = a};
     bool done = measure(&m);
     free(m.keys);
     free(m.values);

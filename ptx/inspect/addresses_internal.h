@@ -5,6 +5,6 @@
 #include "ptx/inspect/addresses.h"
 
 /* addresses_extent.c: patterns, slots and extents of accesses whose bases are known. */
-pti_status pti_measure_addresses(pti_symbols *s, const pti_threads *threads, pti_addresses *a);
+pti_status pti_measure_addresses(pti_symbols *s, pti_loops *loops, pti_addresses *a);
 
 #endif

@@ -5,21 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BYTES = 1 << 20, MOST_MEMBERS = 1 << 22, MOST_WALK = 1 << 26 };
+enum { MOST_BYTES = 1 << 20, MOST_MEMBERS = 1 << 22 };
 
 typedef struct finder {
     pti_symbols *s;
     const pti_flow *flow;
+    pti_loops *loops;
     const pti_addresses *a;
     pti_shared *out;
     pti_byte_map map;
+    pti_walk walk;
     uint32_t *barrier_of;              /* for each instruction: its number among barriers + 1, or 0 */
     uint8_t *is_shared;                /* for each access */
-    uint32_t *seen_block, *seen_access, round;
-    uint32_t *stack;
-    uint32_t *found;                   /* accesses of one walk */
-    uint32_t nfound;
-    uint64_t walked;
     uint32_t interval;                 /* being mapped */
     pti_barrier *barrier;              /* being judged */
 } finder;
@@ -84,11 +81,7 @@ static bool collect(finder *f)
     pti_shared *out = f->out;
     f->barrier_of = calloc((size_t)fn->ninsns + 1, sizeof *f->barrier_of);
     f->is_shared = calloc((size_t)f->a->count + 1, 1);
-    f->seen_access = calloc((size_t)f->a->count + 1, sizeof(uint32_t));
-    f->found = calloc((size_t)f->a->count + 1, sizeof(uint32_t));
-    f->seen_block = calloc((size_t)f->flow->nblocks + 1, sizeof(uint32_t));
-    f->stack = calloc((size_t)f->flow->nblocks + 1, sizeof(uint32_t));
-    if (!f->barrier_of || !f->is_shared || !f->seen_access || !f->found || !f->seen_block || !f->stack)
+    if (!f->barrier_of || !f->is_shared)
         return false;
     for (uint32_t i = 0; i < f->a->count; i++) {
         f->is_shared[i] = is_shared(f, &f->a->list[i]);
@@ -105,105 +98,79 @@ static bool collect(finder *f)
     for (uint32_t i = 0; out->barriers && i < fn->ninsns; i++)
         if (f->barrier_of[i])
             out->barriers[f->barrier_of[i] - 1] = (pti_barrier){i, PTI_UNDECIDED, PTI_NONE, PTI_NONE};
-    return out->barriers != NULL;
+    f->walk = (pti_walk){.flow = f->flow, .a = f->a, .loops = f->loops, .barrier_of = f->barrier_of, .is_shared = f->is_shared};
+    return out->barriers && pti_open_walk(&f->walk);
 }
 
-/* ------------------------------------------------------------ walks between barriers */
+/* ------------------------------------------------------------ intervals */
 
-static void take_accesses(finder *f, uint32_t insn)
+static int compare_members(const void *a, const void *b)
 {
-    for (uint32_t x = pti_access_of_insn(f->a, insn); x != PTI_NONE && x < f->a->count && f->a->list[x].insn == insn; x++) {
-        if (!f->is_shared[x] || f->seen_access[x] == f->round)
-            continue;
-        f->seen_access[x] = f->round;
-        f->found[f->nfound++] = x;
-    }
-}
-
-static void push(finder *f, uint32_t block, uint32_t *depth)
-{
-    if (block == PTI_NONE || f->seen_block[block] == f->round)
-        return;
-    f->seen_block[block] = f->round;
-    f->stack[(*depth)++] = block;
-}
-
-/* Instructions [from, end) forward until a barrier; true when the end is reached. */
-static bool walk_forward(finder *f, uint32_t from, uint32_t end)
-{
-    for (uint32_t i = from; i < end; i++, f->walked++) {
-        if (f->barrier_of[i])
-            return false;
-        take_accesses(f, i);
-    }
-    return true;
-}
-
-static bool walk_backward(finder *f, uint32_t first, uint32_t from)
-{
-    for (uint32_t i = from; i-- > first; f->walked++) {
-        if (f->barrier_of[i])
-            return false;
-        take_accesses(f, i);
-    }
-    return true;
-}
-
-/* Accesses from behind a barrier (or the entry, PTI_NONE) to the next ones; or from before it back to the ones before. */
-static void walk(finder *f, uint32_t barrier, bool back)
-{
-    const pti_flow *flow = f->flow;
-    uint32_t depth = 0, start = barrier == PTI_NONE ? 0 : flow->block_of[barrier];
-    const pti_block *b = &flow->blocks[start];
-    f->round++;
-    f->nfound = 0;
-    bool on = back ? walk_backward(f, b->first, barrier) : walk_forward(f, barrier == PTI_NONE ? b->first : barrier + 1, b->end);
-    for (;;) {
-        uint32_t n = back ? b->npredecessors : b->nsuccessors;
-        for (uint32_t k = 0; on && k < n; k++)
-            push(f, back ? b->predecessors[k] : b->successors[k], &depth);
-        if (depth == 0 || f->walked > MOST_WALK)
-            return;
-        b = &flow->blocks[f->stack[--depth]];
-        on = back ? walk_backward(f, b->first, b->end) : walk_forward(f, b->first, b->end);
-    }
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
+    const pti_member *x = a, *y = b;
+    if (x->access != y->access)
+        return x->access < y->access ? -1 : 1;
+    return (int)x->way - (int)y->way;
 }
 
 static bool find_intervals(finder *f)
 {
     pti_shared *out = f->out;
+    pti_walk *w = &f->walk;
     uint32_t room = 0, used = 0;
     out->intervals = pti_take(&out->arena, (size_t)out->nbarriers + 1, sizeof *out->intervals);
     if (!out->intervals)
         return false;
     for (uint32_t i = 0; i <= out->nbarriers && f->flow->nblocks; i++) {
-        walk(f, i ? out->barriers[i - 1].insn : PTI_NONE, false);
-        if (f->walked > MOST_WALK || used + f->nfound > MOST_MEMBERS) {
+        pti_walk_from(w, i ? out->barriers[i - 1].insn : PTI_NONE, false);
+        if (w->walked > PTI_MOST_WALK || used + w->nfound > MOST_MEMBERS) {
             out->why_not = "it has too many barriers";
             return true;
         }
-        if (used + f->nfound > room) {
-            uint32_t more = used + f->nfound + room;
-            void *moved = ptx_arena_resize(&out->arena, out->members, room * sizeof(uint32_t), more * sizeof(uint32_t));
+        if (used + w->nfound > room) {
+            uint32_t more = used + w->nfound + room;
+            void *moved = ptx_arena_resize(&out->arena, out->members, room * sizeof *out->members, more * sizeof *out->members);
             if (!moved)
                 return false;
             out->members = moved;
             room = more;
         }
-        qsort(f->found, f->nfound, sizeof *f->found, compare_numbers);
-        if (f->nfound)
-            memcpy(out->members + used, f->found, f->nfound * sizeof(uint32_t));
+        qsort(w->found, w->nfound, sizeof *w->found, compare_members);
+        if (w->nfound)
+            memcpy(out->members + used, w->found, w->nfound * sizeof *w->found);
         out->intervals[out->nintervals++] = (pti_interval){.barrier = i ? out->barriers[i - 1].insn : PTI_NONE, .first = used,
-                                                           .count = f->nfound};
-        used += f->nfound;
+                                                           .count = w->nfound};
+        used += w->nfound;
     }
     return true;
+}
+
+/* ------------------------------------------------------------ turns of a barrier's loop */
+
+/* How many turns of its loop are different for some accesses: the more of what each says, since periods are powers of two. */
+static uint32_t turns_of(const finder *f, const pti_member *members, uint32_t n)
+{
+    uint32_t turns = 1;
+    for (uint32_t i = 0; i < n; i++) {
+        const pti_access *x = &f->a->list[members[i].access];
+        bool related = members[i].way == PTI_SAME_TURN || members[i].way == PTI_NEXT_TURN;
+        uint32_t more = related && is_known(f, x) ? pti_turns_of(f->loops, x->offset, members[i].loop) : 1;
+        turns = more > turns ? more : turns;
+    }
+    return turns;
+}
+
+/* Enters an access at the turn of the barrier's loop, or tries it. */
+static void map_member(finder *f, const pti_member *m, int64_t turn, bool back, bool entering, pti_on_conflict found)
+{
+    pti_given given = {PTI_NONE, 0, false};
+    if (!is_known(f, &f->a->list[m->access]))
+        return;
+    if (m->way != PTI_ANY_TURN)
+        given = (pti_given){m->loop, m->way == PTI_FIRST_TURN ? 0 : m->way == PTI_SAME_TURN ? turn : back ? turn - 1 : turn + 1,
+                            m->way == PTI_FIRST_TURN};
+    const pti_loop *l = given.loop == PTI_NONE ? NULL : &f->loops->list[given.loop];
+    if (given.turn >= 0 && !(l && l->last && given.turn > l->most))
+        pti_map_access(&f->map, m->access, &given, entering, found, f);
 }
 
 /* ------------------------------------------------------------ what they touch */
@@ -224,26 +191,40 @@ static bool add_conflict(void *user, uint32_t before, uint32_t behind, int64_t b
     }
     in->nconflicts++;
     bool both = f->a->list[before].writes && f->a->list[behind].writes;
-    out->conflicts[out->nconflicts++] = (pti_conflict){f->interval, before, behind, byte, warp_a, warp_b, both};
+    out->conflicts[out->nconflicts++] = (pti_conflict){f->interval, before, behind, byte, warp_a, warp_b, both,
+                                                          f->a->list[before].uncertain || f->a->list[behind].uncertain};
     return true;
+}
+
+static void find_ranges(finder *f, pti_interval *in, const pti_member *members)
+{
+    for (uint32_t i = 0; i < in->count; i++) {
+        const pti_access *x = &f->a->list[members[i].access];
+        if (i && members[i].access == members[i - 1].access)
+            continue;
+        in->nreads += x->reads;
+        in->nwrites += x->writes;
+        in->nopen += !is_known(f, x);
+        pti_member any = {members[i].access, members[i].way == PTI_FIRST_TURN ? PTI_FIRST_TURN : PTI_ANY_TURN, members[i].loop};
+        map_member(f, &any, 0, false, true, NULL);
+    }
+    pti_ranges_of_map(&f->map, false, &in->read);
+    pti_ranges_of_map(&f->map, true, &in->written);
+    pti_clear_map(&f->map);
 }
 
 static void map_interval(finder *f, uint32_t number)
 {
     pti_interval *in = &f->out->intervals[number];
+    const pti_member *members = f->out->members + in->first;
     f->interval = number;
-    for (uint32_t i = 0; i < in->count; i++) {
-        uint32_t x = f->out->members[in->first + i];
-        in->nreads += f->a->list[x].reads;
-        in->nwrites += f->a->list[x].writes;
-        if (is_known(f, &f->a->list[x]))
-            pti_map_access(&f->map, x, true, f->out->decided ? add_conflict : NULL, f);
-        else
-            in->nopen++;
+    find_ranges(f, in, members);
+    uint32_t turns = f->out->decided ? turns_of(f, members, in->count) : 0;
+    for (uint32_t turn = 0; turn < turns && !pti_map_is_spent(&f->map); turn++) {
+        for (uint32_t i = 0; i < in->count; i++)
+            map_member(f, &members[i], turn, false, true, add_conflict);
+        pti_clear_map(&f->map);
     }
-    pti_ranges_of_map(&f->map, false, &in->read);
-    pti_ranges_of_map(&f->map, true, &in->written);
-    pti_clear_map(&f->map);
 }
 
 static bool first_conflict(void *user, uint32_t before, uint32_t behind, int64_t byte, uint32_t warp_a, uint32_t warp_b)
@@ -260,19 +241,22 @@ static void judge(finder *f, uint32_t number)
 {
     pti_barrier *b = f->barrier = &f->out->barriers[number];
     const pti_interval *in = &f->out->intervals[number + 1];
+    const pti_member *behind = f->out->members + in->first, *before = f->walk.found;
     bool open = in->nopen > 0;
-    walk(f, b->insn, true);
-    for (uint32_t i = 0; i < f->nfound; i++) {
-        open |= !is_known(f, &f->a->list[f->found[i]]);
-        if (is_known(f, &f->a->list[f->found[i]]))
-            pti_map_access(&f->map, f->found[i], true, NULL, NULL);
+    pti_walk_from(&f->walk, b->insn, true);
+    for (uint32_t i = 0; i < f->walk.nfound; i++)
+        open |= !is_known(f, &f->a->list[before[i].access]);
+    uint32_t turns = turns_of(f, behind, in->count), more = turns_of(f, before, f->walk.nfound);
+    turns = (more > turns ? more : turns) + 1;         /* in the first turn there is none before */
+    for (uint32_t turn = 0; turn < turns && b->verdict != PTI_NEEDED && !pti_map_is_spent(&f->map); turn++) {
+        for (uint32_t i = 0; i < f->walk.nfound; i++)
+            map_member(f, &before[i], turn, true, true, NULL);
+        for (uint32_t i = 0; i < in->count && b->verdict != PTI_NEEDED; i++)
+            map_member(f, &behind[i], turn, false, false, first_conflict);
+        pti_clear_map(&f->map);
     }
-    for (uint32_t i = 0; i < in->count && b->verdict != PTI_NEEDED; i++)
-        if (is_known(f, &f->a->list[f->out->members[in->first + i]]))
-            pti_map_access(&f->map, f->out->members[in->first + i], false, first_conflict, f);
-    if (b->verdict != PTI_NEEDED && !open && !pti_map_is_spent(&f->map) && f->walked <= MOST_WALK)
+    if (b->verdict != PTI_NEEDED && !open && !pti_map_is_spent(&f->map) && f->walk.walked <= PTI_MOST_WALK)
         b->verdict = PTI_REDUNDANT;
-    pti_clear_map(&f->map);
 }
 
 /* ------------------------------------------------------------ all */
@@ -287,7 +271,7 @@ static bool find_overruns(finder *f)
             continue;
         const ptx_variable *v = f->s->atoms[f->a->bases[x->base].atom].variable;
         if (v->size && (x->low < 0 || (uint64_t)x->high > v->size))
-            out->overruns[out->noverruns++] = (pti_overrun){i, x->low, x->high, v->size};
+            out->overruns[out->noverruns++] = (pti_overrun){i, x->low, x->high, v->size, x->uncertain};
     }
     return out->overruns != NULL;
 }
@@ -304,28 +288,28 @@ static int64_t highest_byte(const finder *f)
     return high;
 }
 
-static void decide(finder *f, const pti_threads *threads)
+static void decide(finder *f)
 {
     pti_shared *out = f->out;
-    if (!out->why_not && !threads)
+    if (!out->why_not && !f->loops)
         out->why_not = "the block has more than 1024 threads";
     if (!out->why_not && !f->s->launch.block[0])
         out->why_not = "the block is not known";
-    if (!out->why_not && threads->count <= 32)
+    if (!out->why_not && f->s->nthreads <= 32)
         out->why_not = "the block is one warp";
     if (!out->why_not && highest_byte(f) > MOST_BYTES)
         out->why_not = "it is too large";
     out->decided = !out->why_not;
 }
 
-static bool map_all(finder *f, const pti_threads *threads)
+static bool map_all(finder *f)
 {
     pti_shared *out = f->out;
     out->conflicts = pti_take(&out->arena, PTI_MAX_CONFLICTS, sizeof *out->conflicts);
-    f->map = (pti_byte_map){.s = f->s, .threads = threads, .a = f->a, .size = highest_byte(f)};
+    f->map = (pti_byte_map){.s = f->s, .loops = f->loops, .a = f->a, .size = highest_byte(f)};
     if (!out->conflicts)
         return false;
-    if (!threads || f->map.size > MOST_BYTES)
+    if (!f->loops || f->map.size > MOST_BYTES)
         return true;
     if (!pti_open_map(&f->map))
         return false;
@@ -343,23 +327,20 @@ static bool map_all(finder *f, const pti_threads *threads)
 static void free_finder(finder *f)
 {
     pti_close_map(&f->map);
+    pti_close_walk(&f->walk);
     free(f->barrier_of);
     free(f->is_shared);
-    free(f->seen_access);
-    free(f->found);
-    free(f->seen_block);
-    free(f->stack);
 }
 
-pti_status pti_find_shared(const ptx_module *m, pti_symbols *s, const pti_threads *threads, const pti_addresses *a, pti_shared *out)
+pti_status pti_find_shared(const ptx_module *m, pti_symbols *s, pti_loops *loops, const pti_addresses *a, pti_shared *out)
 {
     *out = (pti_shared){.size = m->shared_size};
     ptx_arena_init(&out->arena, SIZE_MAX);
-    finder f = {.s = s, .flow = s->flow, .a = a, .out = out};
+    finder f = {.s = s, .flow = s->flow, .loops = loops, .a = a, .out = out};
     bool done = collect(&f) && find_intervals(&f) && find_overruns(&f);
     if (done) {
-        decide(&f, threads);
-        done = map_all(&f, threads);
+        decide(&f);
+        done = map_all(&f);
     }
     free_finder(&f);
     if (out->members && !ptx_arena_adopt(&out->arena, out->members)) {

@@ -84,28 +84,42 @@ static bool visit_byte(const visit *v, bool entering)
     return go_on;
 }
 
-void pti_map_access(pti_byte_map *map, uint32_t access, bool entering, pti_on_conflict found, void *user)
+/* The bytes of one point: what is found there, and whether to go on. */
+static bool visit_threads(pti_byte_map *map, visit *v, int64_t base, bool entering)
+{
+    const pti_access *x = &map->a->list[v->access];
+    for (uint32_t t = 0; t < map->s->nthreads; t++) {
+        if (!(map->set[t / 64] >> t % 64 & 1))
+            continue;
+        v->warp = pti_warp_of(t);
+        for (uint32_t k = 0; k < x->bytes; k++) {
+            v->at = base + map->values[t] + k;
+            if (v->at < 0 || v->at >= map->size)
+                continue;              /* an overrun, told by itself */
+            map->low = map->low == map->high || v->at < map->low ? v->at : map->low;
+            map->high = v->at + 1 > map->high ? v->at + 1 : map->high;
+            if (!visit_byte(v, entering))
+                return false;
+        }
+    }
+    return true;
+}
+
+void pti_map_access(pti_byte_map *map, uint32_t access, const pti_given *given, bool entering, pti_on_conflict found, void *user)
 {
     const pti_access *x = &map->a->list[access];
     int64_t base = pti_shared_offset(map->s, map->a, x);
     bool go_on = true;
-    if (!x->computed || x->low == x->high || pti_map_is_spent(map) || !pti_evaluate(map->s, x->offset, map->values))
+    pti_turns turns;
+    if (!x->computed || x->low == x->high || pti_map_is_spent(map) || !pti_begin_turns(map->loops, x->insn, x->offset, given, &turns))
         return;
-    pti_threads_at(map->threads, x->insn, map->set);
-    map->work += (uint64_t)map->threads->count * (8 + x->bytes);
-    for (uint32_t t = 0; t < map->threads->count && go_on; t++) {
-        if (!(map->set[t / 64] >> t % 64 & 1))
-            continue;
-        for (uint32_t k = 0; k < x->bytes && go_on; k++) {
-            int64_t at = base + map->values[t] + k;
-            if (at < 0 || at >= map->size)
-                continue;              /* an overrun, told by itself */
-            visit v = {map, access, pti_warp_of(t), at, found, user};
-            map->low = map->low == map->high || at < map->low ? at : map->low;
-            map->high = at + 1 > map->high ? at + 1 : map->high;
-            go_on = visit_byte(&v, entering);
-        }
+    visit v = {.map = map, .access = access, .found = found, .user = user};
+    while (pti_next_turn(&turns, map->values, map->set)) {
+        map->work += (uint64_t)map->s->nthreads * (8 + x->bytes);
+        go_on = go_on && !pti_map_is_spent(map) && visit_threads(map, &v, base, entering);
     }
+    if (turns.failed)
+        map->work = UINT64_MAX;        /* nothing can be said then */
 }
 
 void pti_ranges_of_map(const pti_byte_map *map, bool written, pti_ranges *out)

@@ -84,12 +84,15 @@ typedef struct pti_symbols {
     int64_t *scratch;
     uint64_t work;
     pti_poly *of_value;                /* of each value of the flow; PTI_NONE for what is no integer formula */
+    const int64_t *turn_most;          /* while they are made: of each block that is a loop's head, how often it comes round at most; -1: not known */
+    uint8_t *live;                     /* blocks that branches on constants leave reachable */
     bool *assumed;                     /* for each value: it is right if no index wraps */
     bool failed, limited;              /* memory is exhausted; or there are too many formulas */
     ptx_arena arena;
 } pti_symbols;
 
-/* .reqntid is taken for the block where the launch gives none. Free it whatever the answer. */
+/* .reqntid is taken for the block where the launch gives none. Formulas are made twice where loops turn out to be bounded, since then fewer of them
+ * may wrap. Free it whatever the answer. In loops.c. */
 pti_status pti_find_symbols(const pti_flow *flow, const pti_launch *launch, pti_symbols *out);
 void pti_free_symbols(pti_symbols *s);
 

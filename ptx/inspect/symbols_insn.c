@@ -1,5 +1,5 @@
 /* symbols_insn.c - formulas of what instructions write, in reverse postorder, so that operands come before results. */
-#include "ptx/inspect/symbols.h"
+#include "ptx/inspect/symbols_internal.h"
 #include "ptx/inspect/flow_internal.h"
 
 #include <stdlib.h>
@@ -584,8 +584,32 @@ static pti_poly induction(pti_symbols *s, uint32_t phi, pti_poly init, bool *ass
         step = way;
     }
     pti_atom turn = atom_of(PTI_ATOM_TURN, PTX_TYPE_NONE, v->at, PTI_ON_TURN);
-    turn.high = INT32_MAX;
+    turn.high = s->turn_most && s->turn_most[v->at] >= 0 ? s->turn_most[v->at] : INT32_MAX;
     return step == PTI_NONE ? PTI_NONE : pti_add(s, init, pti_multiply(s, step, pti_atom_poly(s, turn)));
+}
+
+/* A branch whose condition is a constant goes one way only. */
+static bool is_live_edge(pti_symbols *s, uint32_t from, uint32_t to)
+{
+    const pti_block *b = &s->flow->blocks[from];
+    const ptx_insn *last = &s->flow->function->insns[b->end - 1];
+    bool branch = last->guarded && last->operation && strcmp(last->operation, "bra") == 0 && b->nsuccessors == 2;
+    bool assumed = false;
+    int64_t c;
+    if (!s->live[from] || !branch || b->successors[0] == b->successors[1])
+        return s->live[from];
+    ptx_value guard = {.kind = PTX_VALUE_REG, .reg = last->guard};
+    if (!pti_is_constant(s, pti_poly_of(s, b->end - 1, &guard, &assumed), &c))
+        return true;
+    return b->successors[(c != 0) == last->guard_negated] == to;
+}
+
+static void find_live(pti_symbols *s, uint32_t block)
+{
+    const pti_block *b = &s->flow->blocks[block];
+    s->live[block] = block == 0;
+    for (uint32_t k = 0; k < b->npredecessors && !s->live[block]; k++)
+        s->live[block] = b->predecessors[k] == PTI_NONE || (s->flow->blocks[b->predecessors[k]].order < b->order && is_live_edge(s, b->predecessors[k], block));
 }
 
 static void do_phi(pti_symbols *s, uint32_t phi)
@@ -600,6 +624,8 @@ static void do_phi(pti_symbols *s, uint32_t phi)
             loop = true;
             continue;
         }
+        if (from != PTI_NONE && s->live[v->at] && !is_live_edge(s, from, v->at))
+            continue;
         pti_poly p = s->of_value[v->operands[k]];
         if (p == PTI_NONE && s->flow->values[v->operands[k]].kind == PTI_VALUE_ENTRY)
             p = s->of_value[v->operands[k]] = opaque(s, v->operands[k]);
@@ -631,6 +657,7 @@ static bool do_blocks(pti_symbols *s)
         }
     for (uint32_t i = 0; done && i < flow->nblocks; i++) {
         uint32_t b = flow->ordered[i];
+        find_live(s, b);
         for (uint32_t v = first[b]; v != PTI_NONE; v = next[v])
             do_phi(s, v);
         for (uint32_t k = flow->blocks[b].first; k < flow->blocks[b].end && !s->failed; k++)
@@ -654,10 +681,10 @@ static bool take_threads(pti_symbols *s)
     return s->scratch != NULL;
 }
 
-pti_status pti_find_symbols(const pti_flow *flow, const pti_launch *launch, pti_symbols *out)
+pti_status pti_make_symbols(const pti_flow *flow, const pti_launch *launch, const int64_t *turn_most, pti_symbols *out)
 {
     const ptx_function *f = flow->function;
-    *out = (pti_symbols){.flow = flow, .launch = launch ? *launch : (pti_launch){{0}}};
+    *out = (pti_symbols){.flow = flow, .launch = launch ? *launch : (pti_launch){{0}}, .turn_most = turn_most};
     ptx_arena_init(&out->arena, SIZE_MAX);
     for (int i = 0; i < 3 && out->launch.block[0] == 0 && f->reqntid[0]; i++)
         out->launch.block[2 - i] = f->reqntid[2 - i] ? f->reqntid[2 - i] : 1;
@@ -665,10 +692,12 @@ pti_status pti_find_symbols(const pti_flow *flow, const pti_launch *launch, pti_
         return PTI_MEMORY;
     out->of_value = pti_take(&out->arena, flow->nvalues, sizeof *out->of_value);
     out->assumed = pti_take(&out->arena, flow->nvalues, sizeof *out->assumed);
-    if (!out->of_value || !out->assumed || (pti_constant(out, 0), out->failed))
+    out->live = pti_take(&out->arena, flow->nblocks, sizeof *out->live);
+    if (!out->of_value || !out->assumed || !out->live || (pti_constant(out, 0), out->failed))
         return PTI_MEMORY;
     memset(out->of_value, 0xff, flow->nvalues * sizeof *out->of_value);
     bool done = do_blocks(out);
+    out->turn_most = NULL;
     for (uint32_t v = 0; v < flow->nvalues && done && !out->failed; v++)
         if (out->of_value[v] == PTI_NONE)
             out->of_value[v] = opaque(out, v);

@@ -74,7 +74,7 @@ static int64_t sign_extended(int64_t v, ptx_type type)
     return (int64_t)((uint64_t)v << shift) >> shift;
 }
 
-static int64_t operate(const pti_atom *a, int64_t x, int64_t y, int64_t z)
+int64_t pti_operate(const pti_atom *a, int64_t x, int64_t y, int64_t z)
 {
     switch (a->kind) {
     case PTI_ATOM_CUT: return sign_extended(x, a->type);
@@ -92,7 +92,7 @@ static int64_t operate(const pti_atom *a, int64_t x, int64_t y, int64_t z)
     }
 }
 
-static bool is_operation(pti_atom_kind kind)
+bool pti_is_operation(pti_atom_kind kind)
 {
     return kind >= PTI_ATOM_CUT && kind <= PTI_ATOM_XOR;
 }
@@ -113,7 +113,7 @@ void pti_compute_atom(pti_symbols *s, uint32_t atom)
     pti_atom *a = &s->atoms[atom];
     int64_t *in[3] = {s->scratch, s->scratch + s->nthreads, s->scratch + 2 * (size_t)s->nthreads};
     s->values[atom] = NULL;
-    if (!s->nthreads || !on_thread_alone(a->depends) || s->work > most_work || !(is_operation(a->kind) || a->kind == PTI_ATOM_SPECIAL))
+    if (!s->nthreads || !on_thread_alone(a->depends) || s->work > most_work || !(pti_is_operation(a->kind) || a->kind == PTI_ATOM_SPECIAL))
         return;
     for (int k = 0; k < 3 && a->arg[k] != PTI_NONE; k++)
         if (!evaluate_terms(s, &s->sums[a->arg[k]], in[k]))
@@ -123,8 +123,8 @@ void pti_compute_atom(pti_symbols *s, uint32_t atom)
     s->failed |= !out;
     if (!out || (a->kind == PTI_ATOM_SPECIAL && !special_of(s, a, out)))
         return;
-    for (uint32_t i = 0; is_operation(a->kind) && i < s->nthreads; i++)
-        out[i] = operate(a, in[0][i], a->arg[1] == PTI_NONE ? 0 : in[1][i], a->arg[2] == PTI_NONE ? 0 : in[2][i]);
+    for (uint32_t i = 0; pti_is_operation(a->kind) && i < s->nthreads; i++)
+        out[i] = pti_operate(a, in[0][i], a->arg[1] == PTI_NONE ? 0 : in[1][i], a->arg[2] == PTI_NONE ? 0 : in[2][i]);
     exact_range(out, s->nthreads, &a->low, &a->high, &a->bits);
     s->values[atom] = out;
 }
