@@ -334,6 +334,51 @@ TEST(SimValuInt, Select)
     }
 }
 
+/* Sources of every kind, read in place or spread, under an EXEC that is partly 0; results that are sources too, and sources that modifiers
+ * or DPP change, which cannot be read in place. */
+TEST(SimValuInt, Sources)
+{
+    const char *const forms[][2] = {
+        {"gfx1201", "v_add_nc_u32_e32 v10, s4, v0\nv_add_nc_u32_e32 v11, 0x12345678, v0\nv_add_nc_u32_e64 v12, -7, s5\nv_add_nc_u32_e64 v13, null, v0\n"
+                    "v_add_nc_u32_e32 v0, v0, v0\nv_mov_b32_e32 v14, 2.0\nv_cndmask_b32_e64 v15, -v1, |s4|, s6\nv_mov_b32_dpp v16, v1 row_shl:1 bound_ctrl:1\n"
+                    "v_lshlrev_b64_e32 v[18:19], s7, v[2:3]\nv_lshlrev_b64_e64 v[20:21], 4, s[8:9]\nv_lshlrev_b64_e64 v[2:3], v4, v[2:3]\nv_lshlrev_b64_e64 v[22:23], 1, 0.5"},
+        {"gfx942", "v_add_u32_e32 v10, s4, v0\nv_add_u32_e32 v11, 0x12345678, v0\nv_add_u32_e64 v12, -7, s5\nv_add_u32_e64 v13, 0, v0\n"
+                   "v_add_u32_e32 v0, v0, v0\nv_mov_b32_e32 v14, 2.0\nv_cndmask_b32_e64 v15, -v1, |v5|, s[6:7]\nv_mov_b32_dpp v16, v1 row_shl:1 row_mask:0xf bank_mask:0xf bound_ctrl:1\n"
+                   "v_lshlrev_b64 v[18:19], s7, v[2:3]\nv_lshlrev_b64 v[20:21], 4, s[8:9]\nv_lshlrev_b64 v[2:3], v4, v[2:3]\nv_lshlrev_b64 v[22:23], 1, 0.5"}};
+    for (auto &f : forms) {
+        Snippet t(f[0], f[1]);
+        const bool wide = t.lanes() == 64;
+        for (u64 exec : {~0ull, 0xffffffffull, 0xf0f0a5a5ffff0001ull, 0ull}) {
+            if (!wide) exec &= 0xffffffff;
+            t.set_exec(exec);
+            t.s(4) = 0x80000003, t.s(5) = 0xfffffff0, t.s(6) = 0xcccc3333, t.s(7) = 0x3333cc29, t.s(8) = 0x89abcdef, t.s(9) = 0x12345678;
+            for (u32 l = 0; l < t.lanes(); l++) {
+                for (u32 k = 10; k < 24; k++) t.v(k, l) = 0xdead0000 + k;
+                t.v(0, l) = 1000 + l, t.v(1, l) = 0x80000000 + l, t.set_v64(2, l, 0x0123456789abcdefull * (l + 1)), t.v(4, l) = l, t.v(5, l) = 0x80000003;
+            }
+            t.go();
+            for (u32 l = 0; l < t.lanes(); l++) {
+                const bool on = exec >> l & 1;
+                const u64 c = 0x0123456789abcdefull * (l + 1);
+                auto old = [](u32 k) { return 0xdead0000 + k; };
+                auto old64 = [&](u32 k) { return old(k) | static_cast<u64>(old(k + 1)) << 32; };
+                EXPECT_EQ(t.v(10, l), on ? 0x80000003 + 1000 + l : old(10));
+                EXPECT_EQ(t.v(11, l), on ? 0x12345678 + 1000 + l : old(11));
+                EXPECT_EQ(t.v(12, l), on ? 0xffffffe9 : old(12));
+                EXPECT_EQ(t.v(13, l), on ? 1000 + l : old(13));
+                EXPECT_EQ(t.v(0, l), on ? 2000 + 2 * l : 1000 + l);
+                EXPECT_EQ(t.v(14, l), on ? 0x40000000 : old(14));
+                EXPECT_EQ(t.v(15, l), on ? (wide ? 0x3333cc29cccc3333ull : 0xcccc3333ull) >> l & 1 ? 3 : l : old(15));
+                EXPECT_EQ(t.v(16, l), on ? l % 16 < 15 && (exec >> (l + 1) & 1) ? 0x80000001 + l : 0 : old(16));
+                EXPECT_EQ(t.v64(18, l), on ? c << 41 : old64(18));
+                EXPECT_EQ(t.v64(20, l), on ? 0x234567889abcdef0ull : old64(20));
+                EXPECT_EQ(t.v64(2, l), on ? c << l : c);
+                EXPECT_EQ(t.v64(22, l), on ? 0x7fc0000000000000ull : old64(22));
+            }
+        }
+    }
+}
+
 /* 16-bit results: zero above on gfx9's old instructions, untouched above on its newer ones and everywhere later. */
 TEST(SimValuInt, Halves)
 {

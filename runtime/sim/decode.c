@@ -6,6 +6,7 @@
  */
 #include <llvm-c/Disassembler.h>
 #include <llvm-c/Target.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "runtime/sim/state.h"
@@ -41,14 +42,30 @@ static void op_add(const sim_op *op)
     *at = entry;
 }
 
+static void op_add_tables(const sim_op *const *tables)
+{
+    for (; *tables; tables++)
+        for (const sim_op *op = *tables; op->name; op++)
+            op_add(op);
+}
+
+/* The best level that this processor has; PTXBRIDGE_CPU_LEVEL may ask for a lower one, as for the CPU device. */
+static const sim_op *const *valu_tables(void)
+{
+#ifdef SIM_HAS_V3
+    const char *level = getenv("PTXBRIDGE_CPU_LEVEL");
+    const bool lower = level && (!strcmp(level, "v2") || !strcmp(level, "generic"));
+    if (!lower && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) return sim_valu_tables_v3;
+#endif
+    return sim_valu_tables_base;
+}
+
 static void op_prepare(void)
 {
-    const sim_op *const tables[] = {sim_salu_ops, sim_salu_unary_ops, sim_scalar_float_ops, sim_smem_ops, sim_control_ops, sim_valu_ops,
-                                    sim_valu_compare_ops, sim_valu_packed_ops, sim_valu_lane_ops, sim_valu_scale_ops, sim_ds_ops, sim_vmem_ops, sim_buffer_ops,
-                                    sim_matrix_ops};
-    for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)
-        for (const sim_op *op = tables[k]; op->name; op++)
-            op_add(op);
+    const sim_op *const tables[] = {sim_salu_ops, sim_salu_unary_ops, sim_scalar_float_ops, sim_smem_ops, sim_control_ops,
+                                    sim_ds_ops, sim_vmem_ops, sim_buffer_ops, sim_matrix_ops, NULL};
+    op_add_tables(tables);
+    op_add_tables(valu_tables());
 }
 
 const sim_op *sim_find_op(const char *name, sim_generation generation)
@@ -65,28 +82,53 @@ const sim_op *sim_find_op(const char *name, sim_generation generation)
 typedef struct sim_chunk {
     struct sim_chunk *next;
     size_t used, room;
-    _Alignas(16) uint8_t bytes[];
+    _Alignas(sim_insn) uint8_t bytes[];
 } sim_chunk;
 
-static void *code_take(sim_code *code, size_t bytes)
+enum { CHUNK = 256 << 10 };
+
+static void *take(sim_chunk **chunks, size_t bytes, size_t align)
 {
-    bytes = (bytes + 15) & ~(size_t)15;
-    if (!code->chunks || code->chunks->room - code->chunks->used < bytes) {
-        size_t room = 256 << 10;
-        sim_chunk *chunk = malloc(sizeof *chunk + room);
+    bytes = (bytes + align - 1) & ~(align - 1);
+    if (!*chunks || (*chunks)->room - (*chunks)->used < bytes) {
+        sim_chunk *chunk = aligned_alloc(_Alignof(sim_chunk), CHUNK);
         if (!chunk) return NULL;
-        *chunk = (sim_chunk){.next = code->chunks, .room = room};
-        code->chunks = chunk;
+        *chunk = (sim_chunk){.next = *chunks, .room = CHUNK - sizeof *chunk};
+        *chunks = chunk;
     }
-    void *at = code->chunks->bytes + code->chunks->used;
-    code->chunks->used += bytes;
-    return memset(at, 0, bytes);
+    void *at = (*chunks)->bytes + (*chunks)->used;
+    (*chunks)->used += bytes;
+    return at;
 }
 
-static char *code_keep(void *code, const char *text, size_t length)
+static void free_chunks(sim_chunk *chunks)
 {
-    char *copy = code_take(code, length + 1);
-    if (copy) memcpy(copy, text, length);
+    for (sim_chunk *c = chunks, *next; c; c = next) {
+        next = c->next;
+        free(c);
+    }
+}
+
+static char *code_keep(void *user, const char *text, size_t length)
+{
+    sim_code *code = user;
+    char *copy = take(&code->strings, length + 1, 1);
+    if (!copy) return NULL;
+    memcpy(copy, text, length);
+    copy[length] = 0;
+    return copy;
+}
+
+/* Operands that the row has types for are there, if only as SIM_OP_NONE: handlers may look at them. */
+static sim_insn *keep_insn(sim_code *code, const sim_insn *insn)
+{
+    uint32_t n = 0;
+    while (insn->op && n < SIM_MAX_OPERANDS && insn->op->types[n])
+        n++;
+    if (n < insn->noperands) n = insn->noperands;
+    const size_t bytes = offsetof(sim_insn, operands) + n * sizeof *insn->operands;
+    sim_insn *copy = take(&code->insns, bytes, _Alignof(sim_insn));
+    if (copy) memcpy((void *)copy, insn, bytes);
     return copy;
 }
 
@@ -119,10 +161,8 @@ void sim_code_close(sim_code *code)
 {
     LLVMDisasmDispose(code->disassembler);
     free((void *)code->slots);
-    for (sim_chunk *c = code->chunks, *next; c; c = next) {
-        next = c->next;
-        free(c);
-    }
+    free_chunks(code->insns);
+    free_chunks(code->strings);
     pthread_mutex_destroy(&code->lock);
 }
 
@@ -143,28 +183,26 @@ static const sim_insn *decode(sim_code *code, uint32_t at)
     uint64_t left = (uint64_t)(code->nslots - at) * 4, given = left < sizeof bytes ? left : sizeof bytes;
     memcpy(bytes, (const void *)(uintptr_t)(code->base + (uint64_t)at * 4), given);
 
-    sim_insn *insn = code_take(code, sizeof *insn);
-    if (!insn) return &no_memory;
     char text[512];
     size_t size = LLVMDisasmInstruction(code->disassembler, bytes, given, 0, text, sizeof text);
-    insn->pc = (uint64_t)at * 4;
-    memcpy(&insn->encoding, bytes, 8);
-    insn->words = 1;
-    insn->group = SIM_CLASS_OTHER;
-    insn->run = run_unknown;
+    sim_insn insn = {.pc = (uint64_t)at * 4, .words = 1, .group = SIM_CLASS_OTHER}, second;
+    memcpy(&insn.encoding, bytes, 8);
     if (!size || size % 4 || size > given) {
-        snprintf(text, sizeof text, ".long 0x%08x", (uint32_t)insn->encoding);
-        insn->note = "no instruction of this processor";
+        snprintf(text, sizeof text, ".long 0x%08x", (uint32_t)insn.encoding);
+        insn.note = "no instruction of this processor";
     } else {
-        insn->words = (uint32_t)(size / 4);
+        insn.words = (uint8_t)(size / 4);
     }
     size_t skip = strspn(text, " \t");
-    insn->text = code_keep(code, text + skip, strlen(text + skip));
-    if (!insn->text) return &no_memory;
-    if (!insn->note && sim_parse(insn, insn->text, code->target->generation, code_keep, code)) return insn;
-    insn->run = run_unknown;
-    if (!insn->note) insn->note = "no memory to decode an instruction";
-    return insn;
+    insn.text = code_keep(code, text + skip, strlen(text + skip));
+    if (!insn.text) return &no_memory;
+    if (insn.note || !sim_parse(&insn, &second, insn.text, code->target->generation, code_keep, code)) {
+        insn.run = run_unknown;
+        if (!insn.note) return &no_memory;
+    }
+    if (insn.second && !(insn.second = keep_insn(code, &second))) return &no_memory;
+    const sim_insn *kept = keep_insn(code, &insn);
+    return kept ? kept : &no_memory;
 }
 
 const sim_insn *sim_code_at(sim_code *code, uint32_t at)

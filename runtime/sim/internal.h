@@ -47,26 +47,32 @@ typedef enum sim_type {
     T_WIDE                               /* as many registers as the text says */
 } sim_type;
 
-typedef enum sim_operand_kind {
+typedef enum __attribute__((packed)) sim_operand_kind {
     SIM_OP_NONE, SIM_OP_VGPR, SIM_OP_AGPR, SIM_OP_SGPR, SIM_OP_CONST,
     SIM_OP_SCC, SIM_OP_VCCZ, SIM_OP_EXECZ,
     SIM_OP_OFF,                          /* `off`: no scalar address */
     SIM_OP_WORD                          /* a name or number that is no data: a label, hwreg(…), sendmsg(…) */
 } sim_operand_kind;
 
+/* How the vector ALU reads 32 or 64 bits of an operand when no modifier, DPP or SDWA is in the way (parse.c sets it). */
+typedef enum __attribute__((packed)) sim_direct { SIM_DIRECT_NOT, SIM_DIRECT_ROW, SIM_DIRECT_SGPR, SIM_DIRECT_CONST } sim_direct;
+
 typedef struct sim_operand {
-    sim_operand_kind kind;
     uint16_t index;                      /* first register; an AGPR's index counts from 0 */
     uint8_t count;                       /* registers */
+    sim_operand_kind kind;
+    sim_direct direct;
     uint8_t half;                        /* 1: v1.l, 2: v1.h, 0: neither written */
-    bool neg, abs, sext;
-    uint64_t value;                      /* SIM_OP_CONST: bits in the operand's type */
-    const char *word;                    /* SIM_OP_WORD: its text */
+    bool neg : 1, abs : 1, sext : 1;
+    union {
+        uint64_t value;                  /* SIM_OP_CONST: bits in the operand's type */
+        const char *word;                /* SIM_OP_WORD: its text */
+    };
 } sim_operand;
 
 /* Data parallel primitives: where a lane's first source comes from. */
 typedef struct sim_dpp {
-    enum { DPP_NONE, DPP_QUAD_PERM, DPP_ROW_SHL, DPP_ROW_SHR, DPP_ROW_ROR, DPP_ROW_MIRROR, DPP_ROW_HALF_MIRROR, DPP_ROW_SHARE,
+    enum __attribute__((packed)) { DPP_NONE, DPP_QUAD_PERM, DPP_ROW_SHL, DPP_ROW_SHR, DPP_ROW_ROR, DPP_ROW_MIRROR, DPP_ROW_HALF_MIRROR, DPP_ROW_SHARE,
            DPP_ROW_XMASK, DPP_ROW_NEWBCAST, DPP_ROW_BCAST, DPP_WAVE_SHL, DPP_WAVE_ROL, DPP_WAVE_SHR, DPP_WAVE_ROR, DPP_8 } kind;
     uint8_t select[8];                   /* quad_perm: 4, dpp8: 8 */
     uint8_t amount, row_mask, bank_mask;
@@ -74,11 +80,11 @@ typedef struct sim_dpp {
 } sim_dpp;
 
 /* Sub-dword addressing of gfx9. */
-typedef enum sim_sdwa_select { SDWA_DWORD, SDWA_BYTE_0, SDWA_BYTE_1, SDWA_BYTE_2, SDWA_BYTE_3, SDWA_WORD_0, SDWA_WORD_1 } sim_sdwa_select;
+typedef enum __attribute__((packed)) sim_sdwa_select { SDWA_DWORD, SDWA_BYTE_0, SDWA_BYTE_1, SDWA_BYTE_2, SDWA_BYTE_3, SDWA_WORD_0, SDWA_WORD_1 } sim_sdwa_select;
 typedef struct sim_sdwa {
     bool used;
     sim_sdwa_select dst, src[2];
-    enum { SDWA_PAD, SDWA_SEXT, SDWA_PRESERVE } unused;
+    enum __attribute__((packed)) { SDWA_PAD, SDWA_SEXT, SDWA_PRESERVE } unused;
 } sim_sdwa;
 
 typedef struct sim_wave sim_wave;
@@ -97,30 +103,34 @@ typedef struct sim_op {
     uint8_t first, last;                 /* generations in which the name means this; 0 0: all */
 } sim_op;
 
+/* A large kernel has 100,000 of these, and a wave passes most of them once: what few instructions need lies before what all do, which
+ * begins on a cache line, and memory for operands that are not there is not taken (decode.c). */
 struct sim_insn {
-    sim_handler run;
-    const sim_op *op;
     const sim_insn *second;              /* the other half of v_dual_…; run is then control.c's sim_run_dual */
     uint64_t pc;                         /* offset in the text section */
+    char *note;                          /* why it cannot be executed, NULL when it can */
+    const char *text;                    /* as LLVM printed it */
+    sim_dpp dpp;
+    sim_sdwa sdwa;
+    bool gds, lds, tfe, offen, idxen;
+    uint8_t cbsz, abid, blgp;            /* MFMA; neg: of a 64-bit one is neg_lo */
+    uint8_t index_key, byte_sel, bitop3;
+
+    sim_handler run __attribute__((aligned(64)));
+    const sim_op *op;
     uint64_t encoding;                   /* the first two dwords; bits 15:0 are SIMM16 of SOPK and SOPP */
-    uint32_t words;                      /* size in dwords */
-    sim_class group;
-    uint32_t noperands;
-    sim_operand operands[SIM_MAX_OPERANDS];
+    int32_t offset, offset1;             /* offset: or offset0:, offset1: */
+    uint8_t group;                       /* sim_class */
+    uint8_t words;                       /* size in dwords */
+    uint8_t noperands;
+    bool moves;                          /* has DPP or SDWA */
     bool clamp;
     uint8_t omod;                        /* 1: mul:2, 2: mul:4, 3: div:2 */
     uint8_t op_sel, op_sel_hi, neg_lo, neg_hi;   /* bit k: source k; op_sel's bit after the last source: the result's half */
     bool has_op_sel, has_op_sel_hi;
-    sim_dpp dpp;
-    sim_sdwa sdwa;
-    int32_t offset, offset1;             /* offset: or offset0:, offset1: */
     bool has_offset;
     bool returns;                        /* atomics: glc, sc0 or th:TH_ATOMIC_RETURN: the old value is wanted */
-    bool gds, lds, tfe, offen, idxen;
-    uint8_t cbsz, abid, blgp;            /* MFMA; neg: of a 64-bit one is neg_lo */
-    uint8_t index_key, byte_sel, bitop3;
-    char *note;                          /* why it cannot be executed, NULL when it can */
-    const char *text;                    /* as LLVM printed it */
+    sim_operand operands[SIM_MAX_OPERANDS];      /* as many as the row has types, and as the text has; no more */
 };
 
 /* ------------------------------------------------------------ a wave and its block */
@@ -245,8 +255,9 @@ uint32_t sim_text_words(const sim_wave *w);
 const sim_op *sim_find_op(const char *name, sim_generation generation);
 /* The instruction at a dword of the text; never NULL: what cannot be decoded becomes an instruction that faults. */
 const sim_insn *sim_code_at(sim_code *code, uint32_t at);
-/* Fills operands, modifiers and op from LLVM's text. False: insn->note says why. */
-bool sim_parse(sim_insn *insn, const char *text, sim_generation generation, char *(*keep)(void *, const char *, size_t), void *keeper);
+/* Fills operands, modifiers and op from LLVM's text, and in `second` those of the other half of a dual-issue instruction, which insn->second
+ * then is. False: insn->note says why. */
+bool sim_parse(sim_insn *insn, sim_insn *second, const char *text, sim_generation generation, char *(*keep)(void *, const char *, size_t), void *keeper);
 void sim_run_dual(sim_wave *w, const sim_insn *i);
 void sim_run_dual_overlap(sim_wave *w, const sim_insn *i);
 
@@ -265,14 +276,12 @@ extern const sim_op sim_salu_unary_ops[]; /* salu_unary.c: SOP1 */
 extern const sim_op sim_scalar_float_ops[]; /* scalar_float.c: gfx11.5 and gfx12 */
 extern const sim_op sim_smem_ops[];
 extern const sim_op sim_control_ops[];
-extern const sim_op sim_valu_ops[];      /* valu*.c */
-extern const sim_op sim_valu_compare_ops[];
-extern const sim_op sim_valu_packed_ops[];
-extern const sim_op sim_valu_lane_ops[]; /* readlane, permlane, mbcnt, … */
-extern const sim_op sim_valu_scale_ops[]; /* gfx950: v_cvt_scalef32_… */
 extern const sim_op sim_ds_ops[];        /* ds.c */
 extern const sim_op sim_vmem_ops[];      /* vmem.c: flat, global, scratch */
 extern const sim_op sim_buffer_ops[];    /* buffer.c */
 extern const sim_op sim_matrix_ops[];    /* matrix*.c: WMMA, SWMMAC, MFMA */
+/* valu*.c, compiled for each level of host instructions: the tables, NULL behind them. */
+extern const sim_op *const sim_valu_tables_base[];
+extern const sim_op *const sim_valu_tables_v3[];         /* AVX2, FMA, BMI2; only where SIM_HAS_V3 is defined */
 
 #endif

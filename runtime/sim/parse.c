@@ -394,6 +394,18 @@ static bool strip_suffix(char *name, const char *suffix)
     return true;
 }
 
+static void set_direct(sim_insn *i)
+{
+    i->moves = i->dpp.kind || i->sdwa.used;
+    for (uint32_t k = 0; k < i->noperands && !i->moves; k++) {
+        sim_operand *o = &i->operands[k];
+        if (o->neg || o->abs || o->sext) continue;
+        if (o->kind == SIM_OP_VGPR || o->kind == SIM_OP_AGPR) o->direct = SIM_DIRECT_ROW;
+        if (o->kind == SIM_OP_SGPR && o->index != SIM_NULL) o->direct = SIM_DIRECT_SGPR;
+        if (o->kind == SIM_OP_CONST) o->direct = SIM_DIRECT_CONST;
+    }
+}
+
 /* One instruction, or one half of a dual-issue one, whose operands are those of the instruction without "dual_". */
 static bool parse_single(parser *p, const char *text)
 {
@@ -420,6 +432,7 @@ static bool parse_single(parser *p, const char *text)
     /* VOPD's conditional move reads VCC without naming it (RDNA3 ISA, 7.6). */
     if (dual && !strcmp(name, "v_cndmask_b32") && i->noperands == 3)
         i->operands[i->noperands++] = (sim_operand){.kind = SIM_OP_SGPR, .index = SIM_VCC, .count = 1};
+    set_direct(i);
     return true;
 }
 
@@ -431,7 +444,7 @@ static bool reads_row(const sim_insn *i, const sim_operand *d)
     return false;
 }
 
-bool sim_parse(sim_insn *insn, const char *text, sim_generation generation, char *(*keep)(void *, const char *, size_t), void *keeper)
+bool sim_parse(sim_insn *insn, sim_insn *second, const char *text, sim_generation generation, char *(*keep)(void *, const char *, size_t), void *keeper)
 {
     parser p = {insn, generation, keep, keeper};
     const char *both = strstr(text, " :: ");
@@ -443,13 +456,7 @@ bool sim_parse(sim_insn *insn, const char *text, sim_generation generation, char
     first[n] = 0;
     if (!parse_single(&p, first)) return false;
 
-    static const char blank[sizeof(sim_insn)];
-    sim_insn *second = (sim_insn *)(void *)keep(keeper, blank, sizeof *second);
-    if (!second) return false;
-    second->pc = insn->pc;
-    second->encoding = insn->encoding;
-    second->words = insn->words;
-    second->text = insn->text;
+    *second = (sim_insn){.pc = insn->pc, .encoding = insn->encoding, .words = insn->words, .text = insn->text};
     p.insn = second;
     if (!parse_single(&p, both + 4)) {
         insn->note = second->note;

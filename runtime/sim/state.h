@@ -48,7 +48,7 @@ struct sim_code {
     const sim_target_info *target;
     void *disassembler;
     pthread_mutex_t lock;
-    struct sim_chunk *chunks;            /* memory of instructions and their strings */
+    struct sim_chunk *insns, *strings;   /* memory of instructions, and of their texts */
 };
 
 /* `lanes` chooses the register names of lane masks. False: no memory or no disassembler. */

@@ -25,9 +25,7 @@ static uint32_t scalar_word(const sim_wave *w, const sim_operand *o, uint32_t wo
 const uint32_t *valu_row(sim_wave *w, const sim_operand *o, uint32_t word, uint32_t *space)
 {
     if (o->kind == SIM_OP_VGPR || o->kind == SIM_OP_AGPR) return sim_row(w, o, word);
-    const uint32_t value = scalar_word(w, o, word);
-    for (uint32_t l = 0; l < SIM_LANES; l++)
-        space[l] = value;
+    valu_spread(space, scalar_word(w, o, word), SIM_LANES);
     return space;
 }
 
@@ -126,24 +124,22 @@ static bool source_is_high(const sim_insn *i, const sim_operand *o, uint32_t sou
     return o->half ? o->half == 2 : i->op_sel >> source & 1;
 }
 
-static void modify_32(const sim_wave *w, const sim_operand *o, valu_kind kind, uint32_t *x)
+/* From `row` to x, which may be the same: the half at bit `shift` of a 16-bit kind, modifiers, flush. */
+static void modify_32(const sim_wave *w, const sim_operand *o, valu_kind kind, const uint32_t *row, uint32_t shift, uint32_t *x)
 {
     const bool half = kind == VALU_B16 || kind == VALU_F16;
     const uint32_t top = half ? 0x8000u : 0x80000000u;
     const bool flush = (kind == VALU_F32 && !(w->mode & MODE_FLUSH_IN_32)) || (kind == VALU_F16 && !(w->mode & MODE_FLUSH_IN_64));
-    const uint32_t keep = o->abs ? ~top : ~0u, flip = o->neg ? top : 0;
-    for (uint32_t l = 0; l < w->lanes; l++)
-        x[l] = (x[l] & keep) ^ flip;
+    const uint32_t keep = (half ? 0xffffu : ~0u) & (o->abs ? ~top : ~0u), flip = o->neg ? top : 0;
+    VALU_EACH_LANE x[l] = (row[l] >> shift & keep) ^ flip;
     if (!flush) return;
-    for (uint32_t l = 0; l < w->lanes; l++)
-        if (half ? f16_is_denormal(x[l]) : f32_is_denormal(x[l])) x[l] &= top;
+    VALU_EACH_LANE if (half ? f16_is_denormal(x[l]) : f32_is_denormal(x[l])) x[l] &= top;
 }
 
 static void modify_64(const sim_wave *w, const sim_operand *o, valu_kind kind, valu_lanes *x)
 {
     const uint32_t keep = o->abs ? 0x7fffffffu : ~0u, flip = o->neg ? 0x80000000u : 0;
-    for (uint32_t l = 0; l < w->lanes; l++)
-        x->hi[l] = (x->hi[l] & keep) ^ flip;
+    VALU_EACH_LANE x->hi[l] = (x->hi[l] & keep) ^ flip;
     if (kind != VALU_F64 || (w->mode & MODE_FLUSH_IN_64)) return;
     for (uint32_t l = 0; l < w->lanes; l++)
         if (f64_is_denormal(x->lo[l] | (uint64_t)x->hi[l] << 32)) {
@@ -152,37 +148,34 @@ static void modify_64(const sim_wave *w, const sim_operand *o, valu_kind kind, v
         }
 }
 
-/* One word of the source, in space if it may be changed there. */
-static void read_word(sim_wave *w, const sim_insn *i, const sim_operand *o, uint32_t source, uint32_t word, uint32_t *space)
+/* One word of the source: a register where it is, or in space. */
+static const uint32_t *read_word(sim_wave *w, const sim_insn *i, const sim_operand *o, uint32_t source, uint32_t word, uint32_t *space)
 {
     const uint32_t *row = valu_row(w, o, word, space);
-    if (i->dpp.kind && !source) {
-        dpp_row(w, i, row, space);
-    } else if (row != space) {
-        memcpy(space, row, w->lanes * 4);
-    }
+    if (!i->moves || !i->dpp.kind || source) return row;
+    dpp_row(w, i, row, space);
+    return space;
 }
 
 valu_source valu_read(sim_wave *w, const sim_insn *i, uint32_t operand, uint32_t source, valu_kind kind, valu_lanes *space)
 {
     const sim_operand *o = &i->operands[operand];
     const bool wide = kind == VALU_B64 || kind == VALU_F64, half = kind == VALU_B16 || kind == VALU_F16;
-    read_word(w, i, o, source, 0, space->lo);
+    const uint32_t *row = read_word(w, i, o, source, 0, space->lo);
     if (wide) {
+        if (row != space->lo) memcpy(space->lo, row, w->lanes * 4);
+        row = space->hi;
         if (o->kind == SIM_OP_SCC || o->kind == SIM_OP_VCCZ || o->kind == SIM_OP_EXECZ) memset(space->hi, 0, sizeof space->hi);
-        else read_word(w, i, o, source, 1, space->hi);
+        else row = read_word(w, i, o, source, 1, space->hi);
+        if (row != space->hi) memcpy(space->hi, row, w->lanes * 4);
         modify_64(w, o, kind, space);
         return (valu_source){ space->lo, space->hi };
     }
-    if (i->sdwa.used && source < 2)
-        for (uint32_t l = 0; l < w->lanes; l++)
-            space->lo[l] = sdwa_pick(space->lo[l], i->sdwa.src[source], o->sext);
-    if (half) {
-        const uint32_t shift = source_is_high(i, o, source) ? 16 : 0;
-        for (uint32_t l = 0; l < w->lanes; l++)
-            space->lo[l] = space->lo[l] >> shift & 0xffffu;
+    if (i->moves && i->sdwa.used && source < 2) {
+        VALU_EACH_LANE space->lo[l] = sdwa_pick(row[l], i->sdwa.src[source], o->sext);
+        row = space->lo;
     }
-    modify_32(w, o, kind, space->lo);
+    modify_32(w, o, kind, row, half && source_is_high(i, o, source) ? 16 : 0, space->lo);
     return (valu_source){ space->lo, NULL };
 }
 
@@ -190,13 +183,13 @@ valu_source valu_read(sim_wave *w, const sim_insn *i, uint32_t operand, uint32_t
 
 void valu_store(uint32_t *row, const uint32_t *d, uint64_t exec, uint32_t lanes)
 {
-    for (uint32_t half = 0; half < lanes; half += 32) {
+    for (size_t half = 0; half < lanes; half += 32) {
         const uint32_t mask = (uint32_t)(exec >> half);
         if (mask == ~0u) {
             memcpy(row + half, d + half, 32 * 4);
             continue;
         }
-        for (uint32_t l = 0; l < 32; l++) {
+        for (size_t l = 0; l < 32; l++) {
             const uint32_t take = 0u - (mask >> l & 1);
             row[half + l] = (row[half + l] & ~take) | (d[half + l] & take);
         }
@@ -309,22 +302,23 @@ void valu_end_f16(const sim_wave *w, const sim_insn *i, uint32_t *d, const valu_
 
 static void fma_plain(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t lanes)
 {
-    for (uint32_t l = 0; l < lanes; l++)
-        d[l] = sim_float_bits(fmaf(sim_float(a[l]), sim_float(b[l]), sim_float(c[l])));
+    for (size_t l0 = 0; l0 < lanes; l0 += 32)
+        for (size_t l = l0; l < l0 + 32; l++)
+            d[l] = sim_float_bits(fmaf(sim_float(a[l]), sim_float(b[l]), sim_float(c[l])));
 }
 
-#if defined __x86_64__
+#if defined __x86_64__ && !defined __FMA__
 __attribute__((target("avx2,fma"))) static void fma_vector(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t lanes)
 {
-    for (uint32_t l0 = 0; l0 < lanes; l0 += 32)
-        for (uint32_t l = l0; l < l0 + 32; l++)
+    for (size_t l0 = 0; l0 < lanes; l0 += 32)
+        for (size_t l = l0; l < l0 + 32; l++)
             d[l] = sim_float_bits(__builtin_fmaf(sim_float(a[l]), sim_float(b[l]), sim_float(c[l])));
 }
 #endif
 
 void valu_fma_f32(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t lanes)
 {
-#if defined __x86_64__
+#if defined __x86_64__ && !defined __FMA__
     if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) {
         fma_vector(d, a, b, c, lanes);
         return;

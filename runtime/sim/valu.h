@@ -23,6 +23,39 @@
 #include "runtime/sim/internal.h"
 #include "runtime/sim/valu_float.h"
 
+/* ------------------------------------------------------------ levels */
+
+/* The files valu*.c are compiled once for each level of host instructions that the build has, under names of their own;
+ * decode.c chooses a level's tables. Without SIM_LEVEL: what every processor has. */
+#ifndef SIM_LEVEL
+#define SIM_LEVEL base
+#endif
+#define VALU_PASTE(name, level) name##_##level
+#define VALU_EXPAND(name, level) VALU_PASTE(name, level)
+#define VALU_LEVEL(name) VALU_EXPAND(name, SIM_LEVEL)
+#define valu_host_round VALU_LEVEL(valu_host_round)
+#define valu_read VALU_LEVEL(valu_read)
+#define valu_row VALU_LEVEL(valu_row)
+#define valu_dpp_exec VALU_LEVEL(valu_dpp_exec)
+#define valu_store VALU_LEVEL(valu_store)
+#define valu_put_sdwa VALU_LEVEL(valu_put_sdwa)
+#define valu_put_16 VALU_LEVEL(valu_put_16)
+#define valu_end_f32 VALU_LEVEL(valu_end_f32)
+#define valu_end_f64 VALU_LEVEL(valu_end_f64)
+#define valu_end_f16 VALU_LEVEL(valu_end_f16)
+#define valu_nan_f32 VALU_LEVEL(valu_nan_f32)
+#define valu_nan_f64 VALU_LEVEL(valu_nan_f64)
+#define valu_nan_f16 VALU_LEVEL(valu_nan_f16)
+#define valu_fma_f32 VALU_LEVEL(valu_fma_f32)
+#define sim_valu_tables VALU_LEVEL(sim_valu_tables)
+#define sim_valu_compare_ops VALU_LEVEL(sim_valu_compare_ops)
+#define sim_valu_lane_ops VALU_LEVEL(sim_valu_lane_ops)
+#define sim_valu_scale_ops VALU_LEVEL(sim_valu_scale_ops)
+
+extern const sim_op sim_valu_compare_ops[];
+extern const sim_op sim_valu_lane_ops[];  /* readlane, permlane, mbcnt, … */
+extern const sim_op sim_valu_scale_ops[]; /* gfx950: v_cvt_scalef32_… */
+
 /* ------------------------------------------------------------ MODE */
 
 enum { MODE_FLUSH_IN_32 = 0x10, MODE_FLUSH_OUT_32 = 0x20, MODE_FLUSH_IN_64 = 0x40, MODE_FLUSH_OUT_64 = 0x80,   /* clear: flush */
@@ -57,29 +90,49 @@ valu_source valu_read(sim_wave *w, const sim_insn *i, uint32_t operand, uint32_t
 /* A register row, or a scalar spread over the lanes: 32 bits, without any modifier. */
 const uint32_t *valu_row(sim_wave *w, const sim_operand *o, uint32_t word, uint32_t *space);
 
-static inline bool valu_is_plain(const sim_insn *i, const sim_operand *o)
+static inline void valu_spread(uint32_t *space, uint32_t value, uint32_t lanes)
 {
-    return o->kind == SIM_OP_VGPR && !o->neg && !o->abs && !i->dpp.kind && !i->sdwa.used;
+    for (size_t l0 = 0; l0 < lanes; l0 += 32)
+        for (size_t l = 0; l < 32; l++)
+            space[l0 + l] = value;
 }
 
+/* Registers without modifiers are read where they are, and scalars spread; the rest is valu_read's. */
 static inline valu_source valu_get(sim_wave *w, const sim_insn *i, uint32_t operand, uint32_t source, valu_kind kind, valu_lanes *space)
 {
     const sim_operand *o = &i->operands[operand];
-    if ((kind == VALU_B32 || (kind == VALU_F32 && (w->mode & MODE_FLUSH_IN_32))) && valu_is_plain(i, o))
-        return (valu_source){ w->vgpr[o->index], NULL };
-    if ((kind == VALU_B64 || (kind == VALU_F64 && (w->mode & MODE_FLUSH_IN_64))) && valu_is_plain(i, o))
-        return (valu_source){ w->vgpr[o->index], w->vgpr[o->index + 1] };
+    const bool narrow = kind == VALU_B32 || (kind == VALU_F32 && (w->mode & MODE_FLUSH_IN_32));
+    const bool wide = kind == VALU_B64 || (kind == VALU_F64 && (w->mode & MODE_FLUSH_IN_64));
+    if ((narrow || wide) && o->direct == SIM_DIRECT_ROW) return (valu_source){ sim_row(w, o, 0), wide ? sim_row(w, o, 1) : NULL };
+    if ((narrow || wide) && o->direct != SIM_DIRECT_NOT) {
+        const bool constant = o->direct == SIM_DIRECT_CONST;
+        valu_spread(space->lo, constant ? (uint32_t)o->value : w->sgpr[o->index], w->lanes);
+        if (wide) valu_spread(space->hi, constant ? (uint32_t)(o->value >> 32) : w->sgpr[o->index + 1], w->lanes);
+        return (valu_source){ space->lo, wide ? space->hi : NULL };
+    }
     return valu_read(w, i, operand, source, kind, space);
 }
 
 /* ------------------------------------------------------------ results */
+
+/* The mask of lanes whose flag is 1, not 0: eight flags at a time. */
+static inline uint64_t valu_mask(const sim_wave *w, const uint8_t *flags)
+{
+    uint64_t r = 0;
+    for (uint32_t l = 0; l < w->lanes; l += 8) {
+        uint64_t eight;
+        memcpy(&eight, flags + l, 8);
+        r |= (eight * 0x0102040810204080ull) >> 56 << l;
+    }
+    return r;
+}
 
 /* Lanes that the instruction writes: EXEC, less what DPP's masks and bounds turn off. */
 uint64_t valu_dpp_exec(const sim_wave *w, const sim_insn *i);
 
 static inline uint64_t valu_exec(const sim_wave *w, const sim_insn *i)
 {
-    return i->dpp.kind ? valu_dpp_exec(w, i) : sim_exec(w);
+    return i->moves && i->dpp.kind ? valu_dpp_exec(w, i) : sim_exec(w);
 }
 
 static inline uint64_t valu_all(const sim_wave *w) { return w->lanes == 64 ? ~0ull : 0xffffffffull; }
@@ -93,20 +146,26 @@ void valu_put_16(sim_wave *w, const sim_insn *i, const uint32_t *d, uint64_t exe
 
 enum { VALU_KEEP_HALF = 1 };
 
+static inline void valu_put_row(uint32_t *row, const uint32_t *d, uint64_t exec, uint32_t lanes)
+{
+    if (lanes == 32 && (uint32_t)exec == ~0u) memcpy(row, d, 32 * 4);
+    else if (exec == ~0ull) memcpy(row, d, 64 * 4);
+    else valu_store(row, d, exec, lanes);
+}
+
 static inline void valu_put_32(sim_wave *w, const sim_insn *i, const uint32_t *d, uint64_t exec)
 {
-    if (i->sdwa.used) {
+    if (i->moves && i->sdwa.used) {
         valu_put_sdwa(w, i, d, exec);
         return;
     }
-    uint32_t *row = sim_row(w, &i->operands[0], 0);
-    if (exec == valu_all(w)) memcpy(row, d, w->lanes * 4); else valu_store(row, d, exec, w->lanes);
+    valu_put_row(sim_row(w, &i->operands[0], 0), d, exec, w->lanes);
 }
 
 static inline void valu_put_64(sim_wave *w, const sim_insn *i, const valu_lanes *d, uint64_t exec)
 {
-    valu_store(sim_row(w, &i->operands[0], 0), d->lo, exec, w->lanes);
-    valu_store(sim_row(w, &i->operands[0], 1), d->hi, exec, w->lanes);
+    valu_put_row(sim_row(w, &i->operands[0], 0), d->lo, exec, w->lanes);
+    valu_put_row(sim_row(w, &i->operands[0], 1), d->hi, exec, w->lanes);
 }
 
 /* The last steps of float results: NaN choice among the first n sources, flush, omod, clamp. */
@@ -238,17 +297,17 @@ void valu_fma_f32(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint3
 #define VP_U64(n) valu_put_64(w, i, &d, exec)
 #define VP_I64(n) valu_put_64(w, i, &d, exec)
 
-/* Lanes in groups of 32, so that the compiler knows the trip count. */
-#define VALU_EACH_LANE for (uint32_t l0 = 0; l0 < w->lanes; l0 += 32) for (uint32_t l = l0; l < l0 + 32; l++)
+/* Lanes in groups of 32, so that the compiler knows the trip count; size_t, since it does not believe that l0 + 32 in 32 bits never wraps. */
+#define VALU_EACH_LANE for (size_t l0 = 0; l0 < w->lanes; l0 += 32) for (size_t l = l0; l < l0 + 32; l++)
 
 #define VALU_HEAD(name)                                                                                               \
-    void sim_run_##name(sim_wave *w, const sim_insn *i);                                                              \
-    void sim_run_##name(sim_wave *w, const sim_insn *i)
+    void VALU_LEVEL(sim_run_##name)(sim_wave *w, const sim_insn *i);                                                  \
+    void VALU_LEVEL(sim_run_##name)(sim_wave *w, const sim_insn *i)
 #define VALU_SOURCE(k, operand, type)                                                                                 \
     valu_lanes space##k;                                                                                              \
     const valu_source s##k = valu_get(w, i, operand, k, VK_##type, &space##k)
 #define VALU_ROW(name, types_, aux_, first_, last_)                                                                   \
-    { #name, sim_run_##name, SIM_CLASS_VALU, VALU_TYPES types_, aux_, first_, last_ },
+    { #name, VALU_LEVEL(sim_run_##name), SIM_CLASS_VALU, VALU_TYPES types_, aux_, first_, last_ },
 #define VALU_TYPES(...) { __VA_ARGS__ }
 
 /* Around the lanes of float results: rounding mode, NaN found, the end. n sources; the first `fix` give a NaN. */

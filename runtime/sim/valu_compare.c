@@ -20,18 +20,6 @@ static void put_exec(sim_wave *w, const sim_insn *i, uint64_t mask)
     if (w->lanes == 64) w->sgpr[SIM_EXEC + 1] = (uint32_t)(result >> 32);
 }
 
-/* The bits of 32 lanes that are 0 or 1 each: bytes first, then eight at a time. */
-static uint32_t gather(const uint8_t *flags)
-{
-    uint32_t r = 0;
-    for (uint32_t k = 0; k < 4; k++) {
-        uint64_t eight;
-        memcpy(&eight, flags + 8 * k, 8);
-        r |= (uint32_t)((eight * 0x0102040810204080ull) >> 56) << 8 * k;
-    }
-    return r;
-}
-
 /* ------------------------------------------------------------ classes */
 
 static bool class_bits(bool negative, bool nan, bool quiet, bool infinite, bool normal, bool zero, uint32_t classes)
@@ -71,9 +59,8 @@ static bool class_of_f16(uint32_t a, uint32_t classes)
     valu_lanes space0, space1;                                                                                        \
     const valu_source s0 = valu_get(w, i, first, 0, VK_##A, &space0), s1 = valu_get(w, i, first + 1, 1, VK_##B, &space1);     \
     uint8_t flags[SIM_LANES];                                                                                         \
-    uint64_t mask = 0;                                                                                                \
     VALU_EACH_LANE { const VT_##A a = VL_##A(s0); const VT_##B b = VL_##B(s1); (void)a; (void)b; flags[l] = (condition); }     \
-    for (uint32_t l0 = 0; l0 < w->lanes; l0 += 32) mask |= (uint64_t)gather(flags + l0) << l0
+    const uint64_t mask = valu_mask(w, flags)
 
 #define COMPARE(name, A, B, condition)                                                                                \
     static void cmp_##name(sim_wave *w, const sim_insn *i) { COMPARE_BODY(A, B, condition); put_mask(w, i, mask); }   \

@@ -128,9 +128,9 @@ VALU_HEAD(v_cndmask_b32)
     VALU_SOURCE(1, 2, X32);
     const uint64_t mask = select_mask(w, i, 3), exec = valu_exec(w, i);
     uint32_t d[SIM_LANES];
-    for (uint32_t l0 = 0; l0 < w->lanes; l0 += 32) {
+    for (size_t l0 = 0; l0 < w->lanes; l0 += 32) {
         const uint32_t part = (uint32_t)(mask >> l0);
-        for (uint32_t l = 0; l < 32; l++) {
+        for (size_t l = 0; l < 32; l++) {
             const uint32_t take = 0u - (part >> l & 1);
             d[l0 + l] = (s0.lo[l0 + l] & ~take) | (s1.lo[l0 + l] & take);
         }
@@ -155,17 +155,19 @@ static void add_carry(sim_wave *w, const sim_insn *i, bool subtract, bool revers
     const valu_source s0 = valu_get(w, i, 2, 0, VALU_B32, &space0), s1 = valu_get(w, i, 3, 1, VALU_B32, &space1);
     const uint32_t *x = reverse ? s1.lo : s0.lo, *y = reverse ? s0.lo : s1.lo;
     const uint64_t exec = valu_exec(w, i), in = carry_in ? select_mask(w, i, 4) : 0;
-    uint64_t out = 0;
     uint32_t d[SIM_LANES];
-    for (uint32_t l = 0; l < w->lanes; l++) {
-        const uint64_t other = (uint64_t)y[l] + (in >> l & 1), sum = subtract ? x[l] - other : x[l] + other;
-        d[l] = (uint32_t)sum;
-        const uint64_t carry = sum >> 32 & 1;
-        if (i->clamp && carry) d[l] = subtract ? 0 : ~0u;
-        out |= carry << l;
-    }
+    uint8_t flags[SIM_LANES];
+    for (size_t l0 = 0; l0 < w->lanes; l0 += 32)
+        for (size_t l = 0; l < 32; l++) {
+            const uint32_t a = x[l0 + l], b = y[l0 + l], c = (uint32_t)(in >> l0) >> l & 1, sum = subtract ? a - b - c : a + b + c;
+            /* The carry out of bit 31 is the majority of the terms' top bits and the carry into it. */
+            const uint32_t carry = subtract ? (~a & b) | ((~a | b) & sum) : (a & b) | ((a | b) & ~sum);
+            d[l0 + l] = sum;
+            flags[l0 + l] = (uint8_t)(carry >> 31);
+        }
+    if (i->clamp) VALU_EACH_LANE if (flags[l]) d[l] = subtract ? 0 : ~0u;
     valu_put_32(w, i, d, exec);
-    sim_write_mask(w, &i->operands[1], out & exec);
+    sim_write_mask(w, &i->operands[1], valu_mask(w, flags) & exec);
 }
 
 VALU_HEAD(v_add_co_u32) { add_carry(w, i, false, false, false); }

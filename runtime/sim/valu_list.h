@@ -78,7 +78,7 @@
 
 #elif defined VALU_LIST_NAMES
 
-#define VALU_NAME(name) void sim_run_##name(sim_wave *w, const sim_insn *i);
+#define VALU_NAME(name) void VALU_LEVEL(sim_run_##name)(sim_wave *w, const sim_insn *i);
 #define V1(name, ...) VALU_NAME(name)
 #define V2(name, ...) VALU_NAME(name)
 #define V3(name, ...) VALU_NAME(name)
@@ -102,7 +102,7 @@
 
 #else
 
-#define VALU_R(name, handler, first, last, aux, ...) { #name, sim_run_##handler, SIM_CLASS_VALU, { __VA_ARGS__ }, aux, first, last },
+#define VALU_R(name, handler, first, last, aux, ...) { #name, VALU_LEVEL(sim_run_##handler), SIM_CLASS_VALU, { __VA_ARGS__ }, aux, first, last },
 #define V1(name, D, A, value, first, last, ...) VALU_R(name, name, first, last, 0 __VA_ARGS__, VR_##D, VR_##A)
 #define V2(name, D, A, B, value, first, last, ...) VALU_R(name, name, first, last, 0 __VA_ARGS__, VR_##D, VR_##A, VR_##B)
 #define V3(name, D, A, B, C, value, first, last, ...) VALU_R(name, name, first, last, 0 __VA_ARGS__, VR_##D, VR_##A, VR_##B, VR_##C)

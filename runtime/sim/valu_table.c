@@ -1,7 +1,7 @@
 /* valu_table.c - the tables of vector ALU instructions, but compares and lane operations. */
 #include "runtime/sim/valu.h"
 
-#define M2(name, ...) void sim_run_##name(sim_wave *w, const sim_insn *i);
+#define M2(name, ...) void VALU_LEVEL(sim_run_##name)(sim_wave *w, const sim_insn *i);
 #define M3(name, ...) M2(name, )
 #define T32(name, ...) M2(name, )
 #define T64(name, ...) M2(name, )
@@ -50,7 +50,7 @@
 #define S32(name, value) VALU_R(name, name, SIM_GFX12, SIM_GFX12, 0, T_F32, T_F32)
 #define S16(name, value) VALU_R(name, name, SIM_GFX12, SIM_GFX12, 0, T_F16, T_F16)
 
-const sim_op sim_valu_ops[] = {
+static const sim_op valu_ops[] = {
 #include "runtime/sim/valu_int.def"
 #include "runtime/sim/valu_arith.def"
 #include "runtime/sim/valu_convert.def"
@@ -68,8 +68,10 @@ const sim_op sim_valu_ops[] = {
 #define P3(name, T, value, first, last) VALU_R(name, name, first, last, 0, PT_##T, PT_##T, PT_##T, PT_##T)
 #define PROW(name, ...) VALU_R(name, name, 0, 0, 0, __VA_ARGS__)
 
-const sim_op sim_valu_packed_ops[] = {
+static const sim_op packed_ops[] = {
 #include "runtime/sim/valu_packed.def"
 #include "runtime/sim/valu_dot.def"
     { 0 },
 };
+
+const sim_op *const sim_valu_tables[] = { valu_ops, sim_valu_compare_ops, packed_ops, sim_valu_lane_ops, sim_valu_scale_ops, NULL };
