@@ -5,7 +5,6 @@
  * case; __nv_module_id is one, from compiled CUDA C++. A static runtime without kernels shows by the name of its shared memory.
  * Every offset of the file is checked before it is followed.
  */
-#define _GNU_SOURCE
 #include "cli/program_file.h"
 #include <elf.h>
 #include <fcntl.h>

@@ -222,8 +222,8 @@ LLVMValueRef xl_special(xl_emitter *x, ptx_special special, unsigned bits)
     case PTX_SR_SMID: v = l_i32(x, 0); break;
     case PTX_SR_NSMID: v = l_i32(x, 1); break;
     case PTX_SR_GRIDID: case PTX_SR_PM: v = l_i32(x, 0); break;
-    case PTX_SR_ENVREG0 + 1: v = workspace_half(x, 32); break;
-    case PTX_SR_ENVREG0 + 2: v = workspace_half(x, 0); break;
+    case PTX_SR_ENVREG1: v = workspace_half(x, 32); break;
+    case PTX_SR_ENVREG2: v = workspace_half(x, 0); break;
     default:
         xl_fail(x, PTX_REASON_UNSUPPORTED, "special register %s is not available on this target", ptx_special_name(special));
     }
