@@ -207,7 +207,7 @@ static int run_conform(pxb_context *ctx, int argc, char **argv)
     if (!conform_expand(a.filter, &list, why, sizeof why))
         return usage_error(&command_conform, "%s", why);
     if (list.count == 0)
-        status = usage_error(&command_conform, "no case has a name that matches \"%s\"", a.filter);
+        status = usage_error(&command_conform, "no case has a name that matches \"%s\" (--list prints the names)", a.filter);
     for (uint32_t i = 0; a.list && i < list.count; i++)
         printf("%s\n", list.cases[i].name);
     if (!a.list && !status)
@@ -217,15 +217,16 @@ static int run_conform(pxb_context *ctx, int argc, char **argv)
 }
 
 static const char usage[] =
-    "Usage: ptxbridge conform [--device D] [--filter REGEX] [--exhaustive] [--random N] [--seed N] [--jobs N] [--mma-model M]…\n"
+    "Usage: ptxbridge conform [--device D] [--filter WHICH] [--exhaustive] [--random N] [--seed N] [--jobs N] [--mma-model M]…\n"
     "                         [--shard I/N] [--state FILE] [--json FILE] [--junit FILE] [--html FILE] [--digests FILE]\n"
-    "       ptxbridge conform --list [--filter REGEX]\n"
+    "       ptxbridge conform --list [--filter WHICH]\n"
     "       ptxbridge conform --list-uncovered\n"
     "       ptxbridge conform --mutations\n"
     "       ptxbridge conform --torture N [--seed N] [--device D]…\n\n"
     "Runs every lowered instruction as a small kernel on a device, and compares the results with an independent reference.\n\n"
     "  --device D        the device (default cpu)\n"
-    "  --filter REGEX    only cases whose name matches, an extended regular expression: 'cvt.*e4m3|ex2'\n"
+    "  --filter WHICH    only cases whose name begins so: 'cvt.*e4m3|ex2', where * is any text; with other characters of\n"
+    "                    regular expressions it is an extended one, which a name must hold: '^add.f16$'\n"
     "  --exhaustive      all values of operands that have up to 32 bits together (up to 16 bits: always)\n"
     "  --random N        random inputs of a case that is not complete (default 4096)\n"
     "  --jobs N          threads (default: as many as there are processors)\n"

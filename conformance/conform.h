@@ -46,8 +46,8 @@ typedef struct conform_list {
     uint32_t count, room;
 } conform_list;
 
-/* Every case whose name holds a match of the extended regular expression `filter` (NULL: all). False: the
- * expression is wrong, or no memory; `why` says so. */
+/* Every case that `filter` selects (NULL: all): a list of beginnings of names, separated by '|', in which '*' is any text; with any other character
+ * of an extended regular expression that is what it is, and a name must hold a match. False: the expression is wrong, or no memory; `why` says so. */
 bool conform_expand(const char *filter, conform_list *out, char *why, size_t size);
 void conform_free(conform_list *list);
 
@@ -108,6 +108,7 @@ typedef struct conform_inputs {
     uint32_t sources[ISA_MAX_ELEMS], nsources;   /* indices of the elements that vary */
     conform_shape shape[ISA_MAX_ELEMS];
     uint64_t exhaustive, crossed, random;        /* how many of each */
+    uint64_t crossed_limit;                      /* of special values against each other; more are spread over the whole product */
     bool by_parts;                               /* all values of each number of one packed operand, not of the whole */
     bool dense;                                  /* at most two sources, all of whose bits count */
     uint64_t first_mask;                         /* of the first one then */
@@ -115,7 +116,7 @@ typedef struct conform_inputs {
     conform_random r;
 } conform_inputs;
 
-/* `random`: number of random inputs; `all`: sweep operands of up to 32 bits together completely. */
+/* `random`: number of random inputs; `all`: sweep operands of up to 32 bits together completely, and take more of the others. */
 void conform_inputs_start(conform_inputs *in, const conform_case *c, uint64_t random, bool all, uint64_t seed);
 uint64_t conform_inputs_total(const conform_inputs *in);
 /* Fills sources[k * n + i] for the next `n` threads; repeats the last inputs to fill n. Returns how many are new. */

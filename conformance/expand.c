@@ -346,18 +346,46 @@ static void expand_form(expansion *x, const isa_form *form)
     free(s.keys);
 }
 
+/* A filter that looks like names is a list of their beginnings, where '*' is any text: as an expression, "ex2*" would mean every "ex". NULL:
+ * no memory. */
+static char *expression_of(const char *filter)
+{
+    const bool names = filter[strspn(filter, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.| *")] == '\0';
+    char *text = malloc(2 * strlen(filter) + 8), *to = text;
+    if (!text || !names)
+        return text ? strcpy(text, filter) : NULL;
+    to += sprintf(to, "^(");
+    for (const char *from = filter; *from; from++) {
+        if (*from == '*' || *from == '.')
+            *to++ = *from == '*' ? '.' : '\\';
+        *to++ = *from;
+    }
+    strcpy(to, ")");
+    return text;
+}
+
+static bool compile_filter(const char *filter, regex_t *out, char *why, size_t size)
+{
+    char *text = expression_of(filter);
+    if (!text) {
+        snprintf(why, size, "out of memory");
+        return false;
+    }
+    const int bad = regcomp(out, text, REG_EXTENDED | REG_NOSUB);
+    free(text);
+    if (bad) {
+        int n = snprintf(why, size, "\"%.100s\" is not an extended regular expression: ", filter);
+        regerror(bad, out, why + n, size - (size_t)n);
+    }
+    return !bad;
+}
+
 bool conform_expand(const char *filter, conform_list *out, char *why, size_t size)
 {
     regex_t expression;
     *out = (conform_list){0};
-    if (filter) {
-        int bad = regcomp(&expression, filter, REG_EXTENDED | REG_NOSUB);
-        if (bad) {
-            int n = snprintf(why, size, "\"%.100s\" is not an extended regular expression: ", filter);
-            regerror(bad, &expression, why + n, size - (size_t)n);
-            return false;
-        }
-    }
+    if (filter && !compile_filter(filter, &expression, why, size))
+        return false;
     expansion x = {.list = out, .filter = filter ? &expression : NULL};
     for (uint32_t i = 0; i < isa_form_count; i++)
         expand_form(&x, &isa_forms[i]);

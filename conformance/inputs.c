@@ -155,18 +155,19 @@ void conform_inputs_start(conform_inputs *in, const conform_case *c, uint64_t ra
         in->exhaustive = 1ull << in->shape[0].bits;
         in->by_parts = true;
     }
+    /* What cannot be tried completely has more of the rest in a long run. */
+    in->crossed_limit = all ? 1u << 18 : 8192;
+    if (all && in->random < 1u << 18)
+        in->random = 1u << 18;
     in->crossed = 1;
     uint64_t specials[CONFORM_MAX_SPECIALS];
     for (uint32_t k = 0; k < in->nsources; k++)
         in->crossed *= is_predicate(in, k) ? 2 : conform_specials(&in->shape[k], specials);
 }
 
-/* Of special values against each other; more are spread over the whole product. */
-static const uint64_t crossed_limit = 8192;
-
 static uint64_t crossed_count(const conform_inputs *in)
 {
-    return in->crossed < crossed_limit ? in->crossed : crossed_limit;
+    return in->crossed < in->crossed_limit ? in->crossed : in->crossed_limit;
 }
 
 uint64_t conform_inputs_total(const conform_inputs *in)
@@ -204,8 +205,8 @@ static void take_all(const conform_inputs *in, uint64_t index, uint64_t *out)
 /* Special values against each other; the other numbers of a packed operand hold something else. */
 static void take_crossed(conform_inputs *in, uint64_t index, uint64_t *out)
 {
-    if (in->crossed > crossed_limit)                 /* spread over the whole product; the step has no small factors */
-        index = (uint64_t)((unsigned __int128)index * in->crossed / crossed_limit) + index % 7;
+    if (in->crossed > in->crossed_limit)             /* spread over the whole product; the step has no small factors */
+        index = (uint64_t)((unsigned __int128)index * in->crossed / in->crossed_limit) + index % 7;
     uint64_t pick = index % in->crossed;
     for (uint32_t k = 0; k < in->nsources; k++) {
         uint64_t specials[CONFORM_MAX_SPECIALS];

@@ -23,7 +23,7 @@ static uint8_t flags_of(const isa_form *form, const isa_tuple *tuple)
     static const char *const relaxed[] = {"ld", "ldu", "st", "cvt", "suld", "sust", NULL};
     static const char *const specials[] = {"mov", "cvt", NULL};
     static const char *const symbols[] = {"mov", "mapa", "cvta", NULL};
-    static const char *const sinks[] = {"atom", "mbarrier", "elect", NULL};
+    static const char *const sinks[] = {"atom", "mbarrier", "elect", "lop3", NULL};
     static const char *const generic[] = {"ld", "ldu", "st", "atom", "red", "prefetch", "prefetchu", NULL};
     static const char *const fragments[] = {"mma", "wmma", NULL}, *const spaced[] = {"cvta", "mapa", NULL};
     const char *m = form->mnemonic;
@@ -226,6 +226,16 @@ static bool one_width(const fitting *f, const ptx_raw_operand *raw)
     return true;
 }
 
+/* A source in braces. There ptxas takes special registers for every instruction, and constants for matrix products too. */
+static bool fits_element(const fitting *f, const ptx_raw_value *v, ptx_type type)
+{
+    if (v->kind != PTX_RAW_SPECIAL && !(f->reading->flags & PTX_FLAG_NO_CONSTANTS))
+        return ptx_check_value(f->p, f->reading, v, type, f->report);
+    ptx_reading open = *f->reading;
+    open.flags = (uint8_t)((open.flags | PTX_FLAG_SPECIALS) & ~PTX_FLAG_NO_CONSTANTS);
+    return ptx_check_value(f->p, &open, v, type, f->report);
+}
+
 static bool fits_vector(const fitting *f, const ptx_raw_operand *raw, uint32_t i, bool destination)
 {
     ptx_type type = (ptx_type)f->reading->types[i];
@@ -249,7 +259,7 @@ static bool fits_vector(const fitting *f, const ptx_raw_operand *raw, uint32_t i
     for (uint32_t k = 0; k < count; k++)
         if (destination ? !fits_destination(f, &v[k], type,
                                             raw->shape != PTX_SHAPE_SCALAR || (f->reading->flags & PTX_FLAG_SINK))
-                        : !ptx_check_value(f->p, f->reading, &v[k], type, f->report))
+                        : !(raw->shape == PTX_SHAPE_SCALAR ? ptx_check_value(f->p, f->reading, &v[k], type, f->report) : fits_element(f, &v[k], type)))
             return false;
     if ((f->reading->flags & PTX_FLAG_RELAXED) && !one_width(f, raw))
         return false;
@@ -293,7 +303,7 @@ static bool fits_texture(const fitting *f, const ptx_raw_operand *raw, uint32_t 
             return false;
     for (uint32_t k = 0; k < count; k++) {
         ptx_type type = k == 0 && o->with_index ? PTX_TYPE_U32 : (ptx_type)f->reading->types[i];
-        if (!ptx_check_value(f->p, f->reading, &v[skip + k], type, f->report))
+        if (!fits_element(f, &v[skip + k], type))
             return false;
     }
     return true;

@@ -158,7 +158,7 @@ bool ptx_check_value(ptx_parser *p, const ptx_reading *reading, const ptx_raw_va
             return true;
         return mismatch(p, reading, v, type, report);
     case PTX_RAW_INT: case PTX_RAW_FLOAT:
-        /* Of a matrix product only selectors (.u16 and the sparse ones' .u32) may be constants. */
+        /* Outside braces only selectors of a matrix product (.u16 and the sparse ones' .u32) may be constants. */
         why = reading->flags & PTX_FLAG_NO_CONSTANTS && type != PTX_TYPE_U16 && type != PTX_TYPE_U32 ? "a constant" : refuse_constant(v, type);
         if (!why || !report)
             return !why;

@@ -124,8 +124,8 @@ typedef struct ptx_raw_operand {
 /* ------------------------------------------------------------ opcodes met so far */
 
 /* RELAXED: registers may be wider. SPECIALS, SYMBOLS: may be sources. SINK: the result may be `_`.
- * GENERIC: an address without a state space is generic, so it has 64 bits. NO_CONSTANTS: matrix fragments are
- * registers. SPACED: a symbol must be in the state space that the modifiers name. */
+ * GENERIC: an address without a state space is generic, so it has 64 bits. NO_CONSTANTS: outside
+ * braces, registers only. SPACED: a symbol must be in the state space that the modifiers name. */
 enum {
     PTX_FLAG_RELAXED = 1,
     PTX_FLAG_SPECIALS = 2,

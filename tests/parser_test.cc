@@ -37,6 +37,9 @@ const Bad bad_statements[] = {
     {"add.s32 %r0, %r1, 1.5;", 19, "add needs an operand of type .s32 here, not a floating-point constant"},
     {"add.s32 %r0, %r1, %rd0;", 19, "add needs an operand of type .s32 here, not a register of type .b64"},
     {"add.s32 %r0, %r1, %r9;", 19, "'%r9' is not declared"},
+    {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {1.5,%r1,%r2,%r3}, {%r4,%r5}, {%f0,%f1,%f2,%f3};", 71,
+     "mma needs an operand of type .b32 here, not a floating-point constant"},
+    {"st.global.b32 [g], %tid.x;", 20, "st cannot read a special register; move %tid to a register first"},
     {"add.s32 %r0, %tid.x, 1;", 14, "add cannot read a special register; move %tid to a register first"},
     {"add.s32 %r0, %r1, !%r2;", 19, "add takes no '!' here"},
     {"add.s32 %r0, -%r1, %r2;", 14, "add takes no negated operand"},
@@ -334,6 +337,15 @@ const char *const good_statements[] = {
     "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1,%r2,%r3}, {%r4,%r5,%r6,%r7}, {%f0,%f1,%f2,%f3}, %r0, 0x1;",
     "mma.sp::ordered_metadata.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1}, {%r4,%r5}, {%f0,%f1,%f2,%f3}, {%r0}, 3;",
     "wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r0,%r1,%r2,%r3,%r4,%r5,%r6,%r7}, [%rd0], 16;",
+    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {1,%laneid,%r2,0f3F800000}, {0x3c003c00,%r5}, {0f3F800000,0.0,%f2,%f3};",
+    "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%r0,%r1,%r2,%r3}, {%r4,%tid.x}, {7}, {-1,0,%r2,%r3};",
+    "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%fd0,%fd1}, {1.5}, {%fd1}, {%fd0,0d3FF0000000000000};",
+    "wmma.mma.sync.aligned.row.col.m16n16k16.f16.f16 {%r0,%r1,%r2,%r3}, {%r0,%r1,%r2,%r3,%r4,%r5,%r6,%r7}, {%r0,%r1,%r2,%r3,%r4,%r5,%r6,%tid.x}, {1,%r1,%r2,0};",
+    "st.global.v2.b32 [g],{%tid.x,1};",
+    "stmatrix.sync.aligned.m8n8.x1.shared.b16 [s],{%laneid};",
+    "tex.2d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%rd0, {%tid.x,%ctaid.y}];",
+    "tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%rd0, {%f1,0f3F000000}];",
+    "lop3.b32 _,%r1,%r2,%r3,0x80;",
 };
 
 TEST(Parser, AcceptsGoodStatements)

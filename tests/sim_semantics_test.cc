@@ -345,6 +345,36 @@ SPIN:
     ret;
 }
 
+// What stands in braces need not be a register: the same as by way of one.
+.visible .entry braces(.param .u64 out)
+{
+    .reg .b64 %a, %b;
+    .reg .b32 %r<8>;
+    .reg .f32 %f<12>;
+    .shared .align 16 .b8 rows[128];
+    ld.param.u64 %a, [out];
+    mov.u32 %r0, %laneid;
+    mul.wide.u32 %b, %r0, 64;
+    add.u64 %a, %a, %b;
+    mad.lo.u32 %r1, %r0, 0x00010003, 0x3c003c00;
+    mov.b32 %r2, 0x3c004000;
+    mov.f32 %f0, 0f3F800000;
+    mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r0, %r2}, {%r0, %r2}, {%f0, %f0, %f0, %f0};
+    mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f5, %f6, %f7, %f8}, {%r1, 0x3c004000, %laneid, %r2}, {%laneid, 0x3c004000}, {1.0, 0f3F800000, %f0, %f0};
+    st.global.v4.f32 [%a], {%f1, %f2, %f3, %f4};
+    st.global.v4.f32 [%a+16], {%f5, %f6, %f7, %f8};
+    st.global.v2.b32 [%a+32], {%laneid, 0f3F800000};
+    mov.u32 %r3, rows;
+    and.b32 %r5, %r0, 7;
+    mad.lo.u32 %r5, %r5, 16, %r3;
+    stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r5], {%laneid};
+    mad.lo.u32 %r3, %r0, 4, %r3;
+    ld.shared.u32 %r4, [%r3];
+    lop3.b32 _, %r0, %r1, %r2, 0x80;
+    st.global.u32 [%a+40], %r4;
+    ret;
+}
+
 .visible .entry nothing(.param .u64 out)
 {
     ret;
@@ -387,7 +417,7 @@ protected:
         ASSERT_EQ(pxb_context_create(&context), PXB_OK);
         ASSERT_EQ(pxb_device_open(context, GetParam(), &device), PXB_OK) << error();
         ASSERT_EQ(pxb_module_load_text(context, text, strlen(text), "semantics.ptx", &module), PXB_OK) << error();
-        ASSERT_EQ(pxb_memory_alloc(device, 256, &memory), PXB_OK) << error();
+        ASSERT_EQ(pxb_memory_alloc(device, 2048, &memory), PXB_OK) << error();
         set(0);
     }
     void TearDown() override { pxb_context_destroy(context); }
@@ -489,6 +519,19 @@ TEST_P(SimSemantics, ASubtractionCarriesWhereItDoesNotBorrow)
         EXPECT_EQ(word<uint32_t>(i), expected[i]) << i;
     EXPECT_EQ(word<uint64_t>(4), 900u);
     EXPECT_EQ(word<uint64_t>(5), 901u);
+}
+
+TEST_P(SimSemantics, ConstantsAndSpecialRegistersInBraces)
+{
+    ASSERT_EQ(run("braces", 32), PXB_OK) << error();
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        for (uint32_t i = 0; i < 4; i++)
+            EXPECT_EQ(word<uint32_t>(lane * 16 + i), word<uint32_t>(lane * 16 + 4 + i)) << lane;
+        EXPECT_NE(word<uint32_t>(lane * 16), 0u);
+        EXPECT_EQ(word<uint32_t>(lane * 16 + 8), lane);
+        EXPECT_EQ(word<uint32_t>(lane * 16 + 9), 0x3f800000u);
+        EXPECT_EQ(word<uint32_t>(lane * 16 + 10), lane);
+    }
 }
 
 TEST_P(SimSemantics, BarriersAreNotOneBarrier)
