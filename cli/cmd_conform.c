@@ -154,27 +154,30 @@ static int run_cases(pxb_context *ctx, const arguments *a, const conform_list *l
 }
 
 /* The wrong lowerings, and what found each; a Markdown table. */
-static int run_mutations(pxb_context *ctx)
+static int run_mutations(pxb_context *ctx, const arguments *a)
 {
-    uint32_t missed = 0;
+    uint32_t missed = 0, planted = 0;
     printf("| wrong lowering | of | found by | with |\n| --- | --- | --- | --- |\n");
     for (uint32_t i = 0; i < conform_mutation_count(); i++) {
         conform_mutation_result m;
-        if (conform_mutation_run(ctx, i, &m))
+        if (!conform_mutation_is_for(i, a->options.device))
+            continue;
+        if (conform_mutation_run(ctx, i, a->options.device, &m))
             return report_error(ctx);
         printf("| %s | `%s` | %s%s%s | %s |\n", m.name, m.meaning, m.found ? "`" : "", m.found ? m.found_by : "**nothing**", m.found ? "`" : "",
                m.message);
+        planted++;
         missed += !m.found;
     }
-    printf("\n%u of %u found\n", conform_mutation_count() - missed, conform_mutation_count());
+    printf("\n%u of %u found\n", planted - missed, planted);
     return missed ? EXIT_NO : EXIT_DONE;
 }
 
-/* Random programs on the CPU, with and without --check, and on every device that was named. */
+/* Random programs on the CPU, with and without --check and at its lowest level, and on every device that was named. */
 static int run_torture(pxb_context *ctx, const arguments *a)
 {
-    const char *devices[10] = {"cpu", "cpu:check"};
-    torture_options o = {devices, 2, a->options.seed, a->programs, show_progress, NULL};
+    const char *devices[11] = {"cpu", "cpu:check", "cpu:lowest"};
+    torture_options o = {devices, 3, a->options.seed, a->programs, show_progress, NULL};
     torture_report r;
     for (uint32_t i = 0; i < a->ndevices; i++)
         if (strcmp(a->devices[i], "cpu") != 0 && o.ndevices < sizeof devices / sizeof *devices)
@@ -200,7 +203,7 @@ static int run_conform(pxb_context *ctx, int argc, char **argv)
     if (a.uncovered)
         return conform_uncovered(print_uncovered, NULL) ? EXIT_NO : EXIT_DONE;
     if (a.mutations)
-        return run_mutations(ctx);
+        return run_mutations(ctx, &a);
     if (a.programs)
         return run_torture(ctx, &a);
     conform_list list;
@@ -221,7 +224,7 @@ static const char usage[] =
     "                         [--shard I/N] [--state FILE] [--json FILE] [--junit FILE] [--html FILE] [--digests FILE]\n"
     "       ptxbridge conform --list [--filter WHICH]\n"
     "       ptxbridge conform --list-uncovered\n"
-    "       ptxbridge conform --mutations\n"
+    "       ptxbridge conform --mutations [--device D]\n"
     "       ptxbridge conform --torture N [--seed N] [--device D]…\n\n"
     "Runs every lowered instruction as a small kernel on a device, and compares the results with an independent reference.\n\n"
     "  --device D        the device (default cpu)\n"
@@ -236,9 +239,9 @@ static const char usage[] =
     "  --json, --junit, --html, --digests FILE   reports; \"-\" is standard output\n"
     "  --list            prints the names of the cases\n"
     "  --list-uncovered  prints what is lowered and has no case\n"
-    "  --mutations       plants wrong lowerings in the CPU device one at a time, and prints what found each\n"
-    "  --torture N       N random programs: the CPU, with and without exact bounds, and the devices against a scalar\n"
-    "                    interpreter; one that differs is reduced and printed\n\n"
+    "  --mutations       plants wrong lowerings one at a time, and prints what found each: on the CPU device all, on others those of operations\n"
+    "  --torture N       N random programs: the CPU, with and without exact bounds and at its lowest level, and the devices\n"
+    "                    against a scalar interpreter; one that differs is reduced and printed\n\n"
     "Exit status: 0 all passed, 1 a case failed or could not be run, 2 wrong use, 3 the device is not available.\n";
 
 const command command_conform = {"conform", "compares every instruction with its reference", usage, run_conform};

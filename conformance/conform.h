@@ -141,6 +141,9 @@ typedef struct conform_options {
     /* Called once with the open device; NULL: nothing to do. */
     pxb_status (*prepare)(void *user, pxb_device *device);
     void *prepare_user;
+    /* Changes the PTX of cases (allocated with malloc) before it is loaded; NULL: it stays. False: it cannot. */
+    bool (*rewrite)(void *user, char **text);
+    void *rewrite_user;
 } conform_options;
 
 typedef enum conform_verdict { CONFORM_PASSED, CONFORM_FAILED, CONFORM_BROKEN } conform_verdict;

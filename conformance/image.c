@@ -136,13 +136,18 @@ static pxb_status create_described(conform_runner *r, const rt_texture *t, confo
     return status ? status : rt_texture_create(r->device, t, i->texels, &i->handle);
 }
 
-pxb_status conform_image_make(conform_runner *r, ref_geometry geometry, bool surface, bool any, conform_random *random, conform_image *out)
+pxb_status conform_image_make(conform_runner *r, ref_geometry geometry, bool surface, bool any, bool levels, conform_random *random, conform_image *out)
 {
     static const uint8_t channels[] = {1, 2, 4};
     static const uint8_t dims[] = {[REF_1D] = 1, [REF_2D] = 2, [REF_3D] = 3, [REF_ACUBE] = 0};
     rt_texture t;
-    const bool is_public = dims[geometry] && (r->native || conform_below(random, 2));
+    levels &= !r->native;
+    const bool is_public = dims[geometry] && (r->native || conform_below(random, 2)) && !levels;
     pick_shape(&t, geometry, any && !is_public, random);
+    if (levels) {
+        t.width += 3;
+        t.height = t.cube ? t.width : t.height;
+    }
     t.texel = (pxb_texel)conform_below(random, PXB_TEXEL_F32 + 1);
     t.channels = channels[conform_below(random, 3)];
     t.surface = surface;
@@ -150,7 +155,9 @@ pxb_status conform_image_make(conform_runner *r, ref_geometry geometry, bool sur
     uint32_t most = 1;
     for (uint32_t n = larger(t.width, larger(t.height, t.depth)); n > 1; n /= 2)
         most++;
-    if (!is_public && any && conform_below(random, 3) == 0)
+    if (levels)
+        t.levels = 2 + conform_below(random, most - 1);
+    else if (!is_public && any && conform_below(random, 3) == 0)
         t.levels = 1 + conform_below(random, most);
     if (is_public)
         make_public(&t, dims[geometry]);

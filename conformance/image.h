@@ -15,8 +15,8 @@ typedef struct conform_image {
     pxb_handle handle;
 } conform_image;
 
-/* An image for instructions of that geometry; `any`: sometimes of another kind than they expect. */
-pxb_status conform_image_make(conform_runner *r, ref_geometry geometry, bool surface, bool any, conform_random *random, conform_image *out);
+/* An image for instructions of that geometry; `any`: sometimes of another kind than they expect; `levels`: with several, where descriptors are ours. */
+pxb_status conform_image_make(conform_runner *r, ref_geometry geometry, bool surface, bool any, bool levels, conform_random *random, conform_image *out);
 /* The device's texels. */
 pxb_status conform_image_read(conform_runner *r, const conform_image *i, uint8_t *to);
 void conform_image_free(conform_runner *r, conform_image *i);

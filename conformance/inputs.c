@@ -79,12 +79,22 @@ uint32_t conform_specials(const conform_shape *s, uint64_t out[CONFORM_MAX_SPECI
     return n;
 }
 
+/* One unit of the last place beside what lies in the middle of two numbers of a smaller format: where rounding twice goes wrong. */
+static uint64_t beside_tie(const ref_format *f, uint64_t any, conform_random *r)
+{
+    static const int fractions[] = {1, 2, 3, 7, 10, 23};
+    const int kept = fractions[conform_below(r, sizeof fractions / sizeof *fractions)] + 1, cut = f->fraction > kept ? f->fraction - kept : 0;
+    const uint64_t exponent = (uint64_t)(f->bias - 6 + (int)conform_below(r, 13)) << f->fraction;
+    const uint64_t tie = (any & ~(mask_of(f->exponent) << f->fraction) & ~mask_of(cut)) | exponent | 1ull << cut;
+    return conform_next(r) & 1 ? tie + 1 : tie - 1;
+}
+
 static uint64_t number(const conform_shape *s, conform_random *r)
 {
     const uint64_t mask = mask_of(s->bits), any = conform_next(r) & mask;
     const ref_format *f = s->format;
     uint64_t specials[CONFORM_MAX_SPECIALS];
-    switch (conform_below(r, 8)) {
+    switch (conform_below(r, 9)) {
     case 0: return specials[conform_below(r, conform_specials(s, specials))];
     case 1: case 2: return any;
     case 3: case 4:
@@ -93,6 +103,10 @@ static uint64_t number(const conform_shape *s, conform_random *r)
         /* Around 1: sums meet, products stay in range. */
         return ((any & ~(mask_of(f->exponent) << f->fraction)) |
                 (uint64_t)(f->bias - 6 + (int)conform_below(r, 13)) << f->fraction) & mask;
+    case 5:
+        if (f)
+            return beside_tie(f, any, r) & mask;
+        /* fall through */
     default:
         if (!f)
             return (conform_next(r) & 1 ? any : ~(any >> conform_below(r, (uint32_t)s->bits))) & mask;

@@ -1,7 +1,8 @@
 /* mutations.c - see mutations.h.
  *
- * A mutation replaces the handler of one meaning on the CPU device: by the handler of another meaning with the same
- * operands (a dropped modifier, a wrong type), or by one that spoils what the right handler reads or gives.
+ * A mutation of a meaning replaces its handler on the CPU device: by the handler of another meaning with the same
+ * operands (a dropped modifier, a wrong type), or by one that spoils what the right handler reads or gives. A mutation of an operation,
+ * which devices write themselves, gives the device another instruction in place of a case's own: any device can be tried so.
  */
 #include "conformance/mutations.h"
 
@@ -194,6 +195,92 @@ static void add_four(word *s)
 static void next_texel(char *r, const uint32_t *o) { with_source(r, o, 2, add_four); }
 static void next_row(char *r, const uint32_t *o) { with_source(r, o, 2, increment); }
 
+/* The layer of an array; a coordinate that loses its sign; a level of detail without its fraction. */
+static void next_layer(char *r, const uint32_t *o) { with_source(r, o, 5, increment); }
+
+static void clear_signs(word *s)
+{
+    for (int i = 0; i < 32; i++)
+        s[i] &= 0x7fffffff;
+}
+
+static void cut_to_power_of_two(word *s)
+{
+    for (int i = 0; i < 32; i++)
+        s[i] &= 0xff800000;
+}
+
+static void x_without_sign(char *r, const uint32_t *o) { with_source(r, o, 5, clear_signs); }
+static void z_without_sign(char *r, const uint32_t *o) { with_source(r, o, 7, clear_signs); }
+static void level_without_fraction(char *r, const uint32_t *o) { with_source(r, o, 7, cut_to_power_of_two); }
+
+/* Of tex.grad.2d: handle, x, y, the two gradients, lanes. */
+static void first_gradient_twice(char *r, const uint32_t *o)
+{
+    uint32_t changed[12];
+    memcpy(changed, o, sizeof changed);
+    changed[9] = o[7];
+    changed[10] = o[8];
+    original(r, changed);
+}
+
+/* Of a mma_sp like that of other_threads_metadata: the two indices of each chunk. */
+static void exchange_indices(word *s)
+{
+    for (int i = 0; i < 32; i++)
+        s[i] = (s[i] & 0x33333333) << 2 | (s[i] >> 2 & 0x33333333);
+}
+
+static void wrong_order_of_metadata(char *r, const uint32_t *o) { with_source(r, o, 16, exchange_indices); }
+
+/* Of the scaled products like that of exchange_scales. Selectors are halves: the words are those of two lanes. */
+static void clear_halves(word *s) { memset(s, 0, 64); }
+
+static void rotate_bytes(word *s)
+{
+    for (int i = 0; i < 32; i++)
+        s[i] = s[i] << 8 | s[i] >> 24;
+}
+
+static void first_byte_of_scales(char *r, const uint32_t *o) { with_source(r, o, 15, clear_halves); }
+static void first_thread_of_scales(char *r, const uint32_t *o) { with_source(r, o, 16, clear_halves); }
+static void neighbours_scale(char *r, const uint32_t *o) { with_source(r, o, 14, rotate_bytes); }
+
+static void copy_lower_half(char *r, const uint32_t *o)
+{
+    original(r, o);
+    word *d = (word *)(r + o[0]);
+    for (int i = 0; i < 32; i++)
+        d[i] = (d[i] & 0xffff) * 0x10001u;
+}
+
+static void clear_sign_of_selectors(word *s)
+{
+    for (int i = 0; i < 32; i++)
+        s[i] &= ~0x8888u;
+}
+
+static void keep_five_bits(word *s)
+{
+    for (int i = 0; i < 32; i++)
+        s[i] &= 31;
+}
+
+static void no_replicated_signs(char *r, const uint32_t *o) { with_source(r, o, 3, clear_sign_of_selectors); }
+static void shift_wraps(char *r, const uint32_t *o) { with_source(r, o, 2, keep_five_bits); }
+static void no_random_bits(char *r, const uint32_t *o) { with_source(r, o, 3, clear_words); }
+
+/* By way of f32. */
+static void round_twice(char *r, const uint32_t *o)
+{
+    double kept[32], *s = (double *)(r + o[1]);
+    memcpy(kept, s, sizeof kept);
+    for (int i = 0; i < 32; i++)
+        s[i] = (double)(float)s[i];
+    original(r, o);
+    memcpy(s, kept, sizeof kept);
+}
+
 /* ------------------------------------------------------------ the list */
 
 typedef struct mutation {
@@ -262,11 +349,58 @@ static const mutation mutations[] = {
     {"a surface load of the next texel", "suld_b_b32", NULL, next_texel},
     {"a surface store one row too low", "sust_b_b8", NULL, next_row},
     {"f16 for bf16 of a packed sum", "fma_rn_bf16x2", "fma_rn_f16x2", NULL},
+    {"upper half a copy of the lower", "fma_rn_f16x2", NULL, copy_lower_half},
+    {"dropped .ftz of halves", "mul_rn_ftz_f16x2", "mul_rn_f16x2", NULL},
+    {"rounded twice", "cvt_rn_f16_f64", NULL, round_twice},
+    {"ties to even for ties away", "cvt_rna_tf32_f32", "cvt_rn_tf32_f32", NULL},
+    {"a scale rounded down for up", "cvt_rp_ue8m0x2_f32", "cvt_rz_ue8m0x2_f32", NULL},
+    {"random bits ignored", "cvt_rs_f16x2_f32", NULL, no_random_bits},
+    {"NaN lost by a reduction", "redux_min_nan_f32", "redux_min_f32", NULL},
+    {"sign of a maximum not of both", "max_xorsign_abs_f32", "max_f32", NULL},
+    {"a shift that wraps", "shr_u32", NULL, shift_wraps},
+    {"signs not replicated by a byte permutation", "prmt_b32", NULL, no_replicated_signs},
+    {"position for shift amount", "bfind_shiftamt_u32", "bfind_u32", NULL},
+    {"lower for upper halves", "dp2a_hi_u32_u32", "dp2a_lo_u32_u32", NULL},
+    {"dropped .sat of packed video bytes", "vadd4_s32_s32_s32_sat", "vadd4_s32_s32_s32", NULL},
+    {"sparse indices exchanged", "mma_sp_m16n8k32_f32_f16_f16_f32", NULL, wrong_order_of_metadata},
+    {"byte selector of scales ignored", "mma_mxf8f6f4_m16n8k32_f32_e4m3_e2m3_f32_ue8m0", NULL, first_byte_of_scales},
+    {"thread selector of scales ignored", "mma_mxf8f6f4_m16n8k32_f32_e4m3_e2m3_f32_ue8m0", NULL, first_thread_of_scales},
+    {"scales of the next group", "mma_mxf4nvf4_m16n8k64_4x_f32_e2m1_e2m1_f32_ue4m3", NULL, neighbours_scale},
+    {"dropped .satfinite of wmma", "wmma_m16n16k16_satfinite_f16_f16", "wmma_m16n16k16_f16_f16", NULL},
+    {"rounding to nearest for rounding to zero of a matrix product", "wmma_m8n8k4_rz_f64_f64_f64_f64", "wmma_m8n8k4_rn_f64_f64_f64_f64", NULL},
+    {"a coordinate without its sign", "tex_2d_v4_f32_f32", NULL, x_without_sign},
+    {"the next layer", "tex_a2d_v4_f32_f32", NULL, next_layer},
+    {"the opposite face of a cube", "tex_cube_v4_f32_f32", NULL, z_without_sign},
+    {"level of detail without its fraction", "tex_level_2d_v4_f32_f32", NULL, level_without_fraction},
+    {"the second gradient ignored", "tex_grad_2d_v4_f32_f32", NULL, first_gradient_twice},
 };
+
+/* Another instruction in the text of one case. */
+typedef struct substitution {
+    const char *name, *of, *from, *to;
+} substitution;
+
+static const substitution substitutions[] = {
+    {"zero for sign extension of a load", "ld.global.s8", "ld.global.s8", "ld.global.u8"},
+    {"no wrap of an incremented counter", "atom.inc.u32 to global", "atom.inc.u32", "atom.add.u32"},
+    {"no wrap of a decremented counter", "atom.dec.u32 to shared", "atom.dec.u32", "atom.inc.u32"},
+    {"signed for unsigned minimum in memory", "atom.min.u32 to global", "atom.min.u32", "atom.min.s32"},
+    {"zeros for the edge of a surface", "suld.b.1d.b32.clamp", ".clamp", ".zero"},
+    {"a store at the edge for none", "sust.b.2d.b32.zero", ".zero", ".clamp"},
+    {"dropped .trans of a matrix load", "ldmatrix.x4.trans (snippet)", ".trans", ""},
+    {"a matrix stored transposed", "stmatrix.x2 (snippet)", "stmatrix.sync.aligned.m8n8.x2", "stmatrix.sync.aligned.m8n8.x2.trans"},
+    {"columns for rows of a wmma load", "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", "wmma.load.a.sync.aligned.row", "wmma.load.a.sync.aligned.col"},
+    {"no zeros behind what is copied", "cp.async.zfill (snippet)", ", 16, 8;", ", 16, 16;"},
+    {"the other phase of an mbarrier", "mbarrier.parity (snippet)", "%a;", "%n;"},
+    {"any for all threads of a block", "bar.red (snippet)", "bar.red.and.pred", "bar.red.or.pred"},
+    {"local for global memory", "isspacep (snippet)", "isspacep.global", "isspacep.local"},
+};
+
+enum { MEANINGS = sizeof mutations / sizeof *mutations, SUBSTITUTIONS = sizeof substitutions / sizeof *substitutions };
 
 uint32_t conform_mutation_count(void)
 {
-    return sizeof mutations / sizeof *mutations;
+    return MEANINGS + SUBSTITUTIONS;
 }
 
 /* ------------------------------------------------------------ planting */
@@ -284,38 +418,63 @@ static pxb_status plant(void *user, pxb_device *device)
     return PXB_OK;
 }
 
-/* The cases of one meaning, out of all. */
-static bool cases_of(const char *meaning, conform_list *out)
+static bool substitute(void *user, char **text)
+{
+    const substitution *x = user;
+    /* The name of the case stands before. */
+    char *entry = strstr(*text, ".visible .entry"), *at = entry ? strstr(entry, x->from) : NULL, *more = at ? malloc(strlen(*text) + strlen(x->to) + 1) : NULL;
+    if (!more)
+        return false;
+    const size_t before = (size_t)(at - *text);
+    memcpy(more, *text, before);
+    strcpy(stpcpy(more + before, x->to), at + strlen(x->from));
+    free(*text);
+    *text = more;
+    return true;
+}
+
+/* The cases of one meaning or, where there is none, of one name, out of all. */
+static bool cases_of(const char *meaning, const char *name, conform_list *out)
 {
     char why[100];
     uint32_t n = 0;
     if (!conform_expand(NULL, out, why, sizeof why))
         return false;
     for (uint32_t i = 0; i < out->count; i++)
-        if (!strcmp(out->cases[i].meaning, meaning))
+        if (!strcmp(meaning ? out->cases[i].meaning : out->cases[i].name, meaning ? meaning : name))
             out->cases[n++] = out->cases[i];
     out->count = n;
     return true;
 }
 
-pxb_status conform_mutation_run(pxb_context *ctx, uint32_t index, conform_mutation_result *out)
+bool conform_mutation_is_for(uint32_t index, const char *device)
 {
-    mutation m = mutations[index];
-    conform_options options = {.prepare = plant, .prepare_user = &m};
+    return index >= MEANINGS || !device || !strcmp(device, "cpu");
+}
+
+pxb_status conform_mutation_run(pxb_context *ctx, uint32_t index, const char *device, conform_mutation_result *out)
+{
+    const bool planted = index < MEANINGS;
+    mutation m = planted ? mutations[index] : (mutation){0};
+    substitution x = planted ? (substitution){0} : substitutions[index - MEANINGS];
+    conform_options options = {.device = device, .prepare = planted ? plant : NULL, .prepare_user = &m, .rewrite = planted ? NULL : substitute, .rewrite_user = &x};
     conform_list list;
     uint32_t count = 0;
     memset(out, 0, sizeof *out);
-    out->name = m.name;
-    out->meaning = m.meaning;
-    if (!cases_of(m.meaning, &list))
+    out->name = planted ? m.name : x.name;
+    out->meaning = planted ? m.meaning : x.of;
+    if (!cases_of(m.meaning, x.of, &list))
         return rt_no_memory(ctx);
     conform_result *results = calloc(list.count + 1, sizeof *results);
-    pxb_status status = results ? conform_run(ctx, &list, &options, results, &count) : rt_no_memory(ctx);
+    pxb_status status = !results ? rt_no_memory(ctx) : list.count ? conform_run(ctx, &list, &options, results, &count)
+                      : rt_fail(ctx, PXB_INTERNAL, "mutation \"%s\" is of a case that there is not", out->name);
     for (uint32_t i = 0; !status && i < count && !out->found; i++)
         if (results[i].verdict == CONFORM_FAILED) {
             out->found = true;
             snprintf(out->found_by, sizeof out->found_by, "%s", results[i].c->name);
             snprintf(out->message, sizeof out->message, "%s", results[i].message);
+        } else if (results[i].verdict == CONFORM_BROKEN) {
+            status = rt_fail(ctx, PXB_INTERNAL, "mutation \"%s\" cannot be run: %s", out->name, results[i].message);
         }
     free(results);
     conform_free(&list);

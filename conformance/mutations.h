@@ -12,7 +12,9 @@ typedef struct conform_mutation_result {
 } conform_mutation_result;
 
 uint32_t conform_mutation_count(void);
-/* Plants mutation `index` in the CPU device and runs the cases of its meaning with the options of the quick run. */
-pxb_status conform_mutation_run(pxb_context *ctx, uint32_t index, conform_mutation_result *out);
+/* Meanings can be replaced on the CPU device alone; another instruction can be given to any device (NULL: cpu). */
+bool conform_mutation_is_for(uint32_t index, const char *device);
+/* Plants mutation `index` and runs the cases of its meaning, or its case, with the options of the quick run. */
+pxb_status conform_mutation_run(pxb_context *ctx, uint32_t index, const char *device, conform_mutation_result *out);
 
 #endif

@@ -78,7 +78,9 @@ static void run_batch(conform_runner *r, queue *q, conform_result *results, uint
         cases[i] = results[i].c;
     char *text = conform_module(cases, count);
     pxb_module *module = NULL;
-    pxb_status status = text ? pxb_module_load_text(r->ctx, text, strlen(text), "conform.ptx", &module) : rt_no_memory(r->ctx);
+    const bool rewritten = !text || !q->options->rewrite || q->options->rewrite(q->options->rewrite_user, &text);
+    pxb_status status = !text ? rt_no_memory(r->ctx) : !rewritten ? rt_fail(r->ctx, PXB_INTERNAL, "the text of the case is not what was expected")
+                      : pxb_module_load_text(r->ctx, text, strlen(text), "conform.ptx", &module);
     if (status)
         all_broken(r, results, count);
     for (uint32_t i = 0; !status && i < count; i++) {

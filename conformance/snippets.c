@@ -58,6 +58,14 @@ static uint64_t barrier_states(const uint64_t (*in)[2], uint32_t t)
     return 0 | 1 << 1 | 2 << 4;
 }
 
+/* The phase before is complete, this one is not; after the arrival it is, and the next one is not. */
+static uint64_t barrier_parities(const uint64_t (*in)[2], uint32_t t)
+{
+    (void)in;
+    (void)t;
+    return 0x9;
+}
+
 static uint32_t word(const uint64_t (*in)[2], uint32_t t, uint32_t i) { return (uint32_t)(in[t][i / 2] >> (32 * (i % 2))); }
 static uint32_t half(const uint64_t (*in)[2], uint32_t t, uint32_t i) { return (uint32_t)(in[t][i / 4] >> (16 * (i % 4))) & 0xffff; }
 static uint64_t together(const uint32_t r[4]) { return ((r[0] * 31ull + r[1]) * 31 + r[2]) * 31 + r[3]; }
@@ -92,6 +100,7 @@ static uint64_t stored_matrix(const uint64_t (*in)[2], uint32_t t)
 #define FOUR "cvt.u64.u32 %d, %r0; mul.lo.u64 %d, %d, 31; cvt.u64.u32 %x, %r1; add.u64 %d, %d, %x; mul.lo.u64 %d, %d, 31; cvt.u64.u32 %x, %r2;\n" \
     "add.u64 %d, %d, %x; mul.lo.u64 %d, %d, 31; cvt.u64.u32 %x, %r3; add.u64 %d, %d, %x;\n"
 #define ROWS "ld.global.u64 %x, [%in+8]; st.shared.u64 [%own], %v; st.shared.u64 [%own+8], %x; bar.warp.sync -1;\n"
+#define PARITY(phase) "mbarrier.test_wait.parity.shared.b64 %p, [%own], %" phase "; shl.b64 %d, %d, 1; selp.b64 %w, 1, 0, %p; or.b64 %d, %d, %w;\n"
 #define NEIGHBOUR(mask) "xor.b32 %a, %t, " mask "; mov.u64 %x, conform_shared; mul.wide.u32 %y, %a, 64; add.u64 %x, %x, %y; ld.shared.u64 %d, [%x];\n"
 #define ISSPACEP(space, address) "isspacep." space " %p, %" address "; selp.b64 %w, 1, 0, %p; shl.b64 %d, %d, 1; or.b64 %d, %d, %w;\n"
 #define ISSPACEPS(address) ISSPACEP("global", address) ISSPACEP("shared", address) ISSPACEP("shared::cta", address) ISSPACEP("shared::cluster", address) \
@@ -118,10 +127,14 @@ static const snippet snippets[] = {
                               "selp.b64 %d, 1, 0, %p; mbarrier.arrive.shared.b64 %y, [%own]; mbarrier.test_wait.shared.b64 %p, [%own], %x;\n"
                               "selp.b64 %w, 2, 0, %p; or.b64 %d, %d, %w; mbarrier.pending_count.b64 %a, %x; cvt.u64.u32 %w, %a; shl.b64 %w, %w, 4;\n"
                               "or.b64 %d, %d, %w; mbarrier.inval.shared.b64 [%own];\n", barrier_states},
+    {"mbarrier.parity", "@mbarrier", "mbarrier.init.shared.b64 [%own], 1; mov.u32 %a, 1; mov.u32 %n, 0; mov.u64 %d, 0;\n"
+        PARITY("a") PARITY("n") "mbarrier.arrive.shared.b64 %x, [%own];\n" PARITY("a") PARITY("n"), barrier_parities},
     {"mbarrier.expect_tx", "@mbarrier", "mbarrier.init.shared.b64 [%own], 1; mbarrier.arrive.expect_tx.shared.b64 %x, [%own], 8;\n"
                                         "mbarrier.complete_tx.shared.b64 [%own], 8;\n" WAIT("%own") KEPT, same},
     {"cp.async", "@cp_async", "cp.async.ca.shared.global [%own], [%in], 8; cp.async.wait_all; ld.shared.u64 %d, [%own];\n", same},
     {"cp.async.cg", "@cp_async", "cp.async.cg.shared.global [%own], [%in], 16; cp.async.wait_all; ld.shared.u64 %d, [%own+8];\n", second},
+    {"cp.async.zfill", "@cp_async", "st.shared.u64 [%own+8], %in; cp.async.cg.shared.global [%own], [%in], 16, 8; cp.async.wait_all; ld.shared.u64 %d, [%own];\n"
+                                    "ld.shared.u64 %x, [%own+8]; add.u64 %d, %d, %x;\n", same},
     {"cp.async.commit_group", "@cp_async_commit", "cp.async.ca.shared.global [%own], [%in], 8; cp.async.commit_group; cp.async.wait_group 0; ld.shared.u64 %d, [%own];\n", same},
     {"cp.async.wait_group", "@cp_async_wait", "cp.async.ca.shared.global [%own], [%in+8], 8; cp.async.commit_group; cp.async.ca.shared.global [%own+8], [%in], 8;\n"
                                               "cp.async.commit_group; cp.async.wait_group 1; ld.shared.u64 %d, [%own];\n", second},

@@ -445,7 +445,8 @@ static pxb_status make_images(sampling *s)
     for (s->count = 0; !status && s->count < IMAGES;) {
         const uint32_t k = s->count++;
         conform_image *i = &s->images[k];
-        status = conform_image_make(s->r, s->f.geometry, is_type ? conform_below(&s->random, 2) : surface, !s->f.stores && !s->f.reduces, &s->random, i);
+        const bool levels = s->f.is_texture && (s->f.level.count || s->f.gradient[0].count) && k % 2;
+        status = conform_image_make(s->r, s->f.geometry, is_type ? conform_below(&s->random, 2) : surface, !s->f.stores && !s->f.reduces, levels, &s->random, i);
         if (status)
             break;
         s->after[k] = malloc(i->size + 8);

@@ -53,7 +53,7 @@ void torture_fill(uint64_t seed, torture_data *data);
 bool torture_interpret(const ptx_module *module, const conform_list *list, torture_data *data, char *why, size_t size);
 
 typedef struct torture_options {
-    const char *const *devices;          /* what is compared with the interpreter: "cpu", "cpu:check", "sim:gfx1100", … */
+    const char *const *devices;          /* what is compared with the interpreter: "cpu", "cpu:check" (exact bounds), "cpu:lowest" (instruction-set level), "sim:gfx1100", … */
     uint32_t ndevices;
     uint64_t seed;                       /* of the first program; the next ones count up */
     uint32_t programs;

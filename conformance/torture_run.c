@@ -20,6 +20,27 @@ typedef struct bench {
     torture_data *expected, *got;
 } bench;
 
+/* The CPU device at its lowest instruction-set level, which only the environment can ask for. */
+static pxb_status open_lowest(bench *b, pxb_device **out)
+{
+#if defined(__x86_64__)
+    static const char lowest[] = "v2", variable[] = "PTXBRIDGE_CPU_LEVEL";
+    const char *set = getenv(variable);
+    char *before = set ? strdup(set) : NULL;
+    if ((set && !before) || setenv(variable, lowest, 1))
+        return rt_no_memory(b->ctx);
+    const pxb_status status = pxb_device_open(b->ctx, "cpu", out);
+    if (before)
+        setenv(variable, before, 1);
+    else
+        unsetenv(variable);
+    free(before);
+    return status;
+#else
+    return pxb_device_open(b->ctx, "cpu", out);      /* it has one */
+#endif
+}
+
 /* "cpu:check" is the CPU device with exact bounds checking. */
 static pxb_status open_devices(bench *b)
 {
@@ -28,7 +49,8 @@ static pxb_status open_devices(bench *b)
         return rt_fail(b->ctx, PXB_BAD_ARGUMENT, "at most %d devices", MAX_DEVICES);
     for (uint32_t i = 0; i < o->ndevices; i++) {
         b->check[i] = strcmp(o->devices[i], "cpu:check") == 0;
-        pxb_status status = pxb_device_open(b->ctx, b->check[i] ? "cpu" : o->devices[i], &b->devices[i]);
+        pxb_status status = !strcmp(o->devices[i], "cpu:lowest") ? open_lowest(b, &b->devices[i])
+                                                                 : pxb_device_open(b->ctx, b->check[i] ? "cpu" : o->devices[i], &b->devices[i]);
         if (!status)
             status = pxb_memory_alloc(b->devices[i], sizeof(torture_data), &b->memory[i]);
         if (status)
