@@ -17,6 +17,9 @@ typedef struct ptx_function ptx_function;
 
 typedef struct ptx_location { uint32_t line, column; } ptx_location;   /* 1-based; 0 = unknown */
 
+/* PTX ISA, "Kernel Function Parameters": bytes of an entry's parameters, from version 8.1 on sm_70. */
+enum { PTX_MAX_PARAMS = 32764 };
+
 /* ------------------------------------------------------------ diagnostics */
 
 typedef enum ptx_severity { PTX_NOTE, PTX_WARNING, PTX_ERROR } ptx_severity;

@@ -336,6 +336,8 @@ static bool parse_header(ptx_parser *p, ptx_function *f, ptx_token *name)
     f->at = ptx_token_at(name);
     ok = parse_params(p, f->is_entry, false, &f->prototype) && ok;
     f->param_size = p->param_top;
+    if (ok && f->is_entry && f->param_size > PTX_MAX_PARAMS)
+        ok = PTX_LIMIT(p, f->at, "%llu bytes of parameters; an entry has at most %d", (unsigned long long)f->param_size, PTX_MAX_PARAMS);
     return ok && parse_directives(p, f);
 }
 

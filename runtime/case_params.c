@@ -5,8 +5,6 @@
 #include <string.h>
 
 enum { MAX_PARAMS = 4096, MAX_SCALARS = 1 << 16 };
-/* PTX ISA, "Kernel Function Parameters": at most 32,764 bytes. */
-enum { MAX_PARAM_BYTES = 32764 };
 
 static const char *const kinds[] = {"buffer", "texture", "surface", "null", "function", "u8",  "s8",  "u16", "s16",
                                     "u32",    "s32",     "u64",     "s64",  "f16",      "f32", "f64", NULL};
@@ -98,7 +96,7 @@ static pxb_status parse_field(const case_parser *p, const case_node *n, uint64_t
         status = case_check_keys(p, n, keys);
     case_node offset = case_member(n, "offset");
     if (!status)
-        status = case_unsigned(p, &offset, MAX_PARAM_BYTES, &out->offset);
+        status = case_unsigned(p, &offset, PTX_MAX_PARAMS, &out->offset);
     if (!status)
         status = parse_value(p, n, "buffer_offset", out);
     if (!status && out->offset + field_bytes(out) > size)
@@ -116,7 +114,7 @@ static pxb_status parse_struct(const case_parser *p, const case_node *n, case_pa
     if (!status)
         status = case_check_keys(p, n, keys);
     if (!status)
-        status = case_unsigned(p, &size, MAX_PARAM_BYTES, &out->size);
+        status = case_unsigned(p, &size, PTX_MAX_PARAMS, &out->size);
     if (!status)
         status = case_want(p, &fields, JSON_ARRAY, "a list of fields");
     if (status)

@@ -122,6 +122,7 @@ TEST(Parser, RefusesBadStatementsWithAMessage)
 
 const Bad bad_items[] = {
     {".global .u32 x[2] = {1, 2, 3};", 28, "more than 2 elements"},
+    {".visible .entry x(.param .b8 p[32768]) { ret; }", 17, "32768 bytes of parameters; an entry has at most 32764"},
     {".global .u32 x[2] = 1;", 21, "expected '{': 'x' has 1 dimension"},
     {".global .f32 x = 1;", 18, "an integer cannot initialise an element of type .f32; write 0f or 0d and its bits"},
     {".global .u32 x = 1.0;", 18, "a floating-point constant cannot initialise an element of type .u32"},

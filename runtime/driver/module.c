@@ -6,8 +6,6 @@
 #include "runtime/driver/library.h"
 #include "runtime/driver/limits.h"
 
-enum { MOST_PARAM_BYTES = 32764 };
-
 /* ------------------------------------------------------------ making and ending */
 
 cu_result dr_module_new(dr_context *c, ptx_module *ptx, bool owns, dr_module **out)
