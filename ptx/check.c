@@ -726,12 +726,34 @@ static void note_unsupported(ptx_parser *p, const ptx_opcode *opcode, ptx_locati
                    opcode->text, at.line);
 }
 
+/* A constant address outside of the parameters: ptxas takes it, but no launch can give it a meaning, so the function is refused on every
+ * device alike. (What is in a register is tested when it is used.) Parameters of an entry are one block, in which one may be reached from another. */
+static void note_outside_parameters(ptx_parser *p, const ptx_insn *insn)
+{
+    const bool loads = insn->operation && !strcmp(insn->operation, "ld"), stores = insn->operation && !strcmp(insn->operation, "st");
+    if ((!loads && !stores) || p->function->broken != PTX_REASON_NONE)
+        return;
+    const ptx_operand *data = &insn->operands[loads ? 0 : 1], *o = &insn->operands[loads ? 1 : 0];
+    const ptx_variable *v = o->address.base == PTX_BASE_VARIABLE ? o->address.variable : NULL;
+    if (!v || v->space != PTX_SPACE_PARAM || !data->nvalues || !v->size)
+        return;
+    const ptx_prototype *own = &p->function->prototype;
+    const bool block = p->function->is_entry && v->index < own->nparams && own->params[v->index] == v;
+    const uint64_t bytes = (uint64_t)ptx_type_bytes(data->values[0].type) * data->nvalues, size = block ? p->function->param_size : v->size;
+    const uint64_t at = (block ? v->offset : 0) + (uint64_t)o->address.offset;
+    if (at <= size && bytes <= size - at)
+        return;
+    ptx_report(p, PTX_WARNING, PTX_REASON_UNSUPPORTED, o->at, "an access of %u bytes at %s%+lld is outside the parameter%s %llu bytes", (unsigned)bytes,
+               v->name, (long long)o->address.offset, block ? "s of the kernel, which have" : ", which has", (unsigned long long)size);
+}
+
 bool ptx_check_insn(ptx_parser *p, ptx_insn *insn, const ptx_opcode *opcode)
 {
     const ptx_reading *r = choose(p, opcode, insn->at);
     if (!r || (r->operation && strcmp(r->operation, "bar") == 0 && !check_barrier(p, r)))
         return false;
     build(p, insn, r);
+    note_outside_parameters(p, insn);
     if (r->meaning == 0 && !r->operation)
         note_unsupported(p, opcode, insn->at);
     for (uint32_t i = 0; i < p->noperands; i++)

@@ -120,6 +120,9 @@ static pxb_status report(const amd_kernel *k, const pxl_fault_record *r, const a
         return amd_fault(k, PXB_FAULT_MISALIGNED, &with_address, "a bulk copy of %u bytes at an address that is not a multiple of 16", (unsigned)r->detail[1]);
     case PXL_FAULT_CLUSTER:
         return amd_fault(k, PXB_FAULT_ADDRESS, place, "ctaMask 0x%x names blocks that are not in the cluster: a cluster is one block here", (unsigned)r->detail[0]);
+    case PXL_FAULT_PARAM:
+        return amd_fault(k, PXB_FAULT_ADDRESS, &with_address, "access of %u bytes at 0x%" PRIx64 ", which is outside the parameters of the kernel",
+                         (unsigned)r->detail[1], r->detail[0]);
     case PXL_FAULT_CALL: return report_call(k, r->detail[0], place);
     default: return amd_fault(k, PXB_FAULT_TRAP, place, "the kernel executed a trap");
     }

@@ -76,7 +76,7 @@ TEST(Fault, AddressesNameTheirWindow)
 {
     struct { const char *access, *text; } const cases[] = {
         {"ld.local.u64 %rd2, [%rd1+-16]", "outside the local memory of its thread"}, {"st.shared.u64 [%rd1+-16], %rd2", "outside the shared memory of its block"},
-        {"ld.param.u32 %r1, [out+16]", "outside the parameters"}};
+        {"ld.param.u32 %r1, [%rd1+16]", "outside the parameters"}};
     for (auto &c : cases) {
         Ptx p(".shared .align 8 .b8 s[64];\n" + entry("k", std::string("mov.u64 %rd1, 0;\n") + c.access + ";\nret;", ".local .align 8 .b8 mine[64];\n"));
         Buffer<uint32_t> out(1);

@@ -625,6 +625,69 @@ TEST_P(SimFaults, AnIndexOutsideOfTheBranchTargets)
     EXPECT_EQ(last()->thread[0], 3u) << message();
 }
 
+// ------------------------------------------------------------ parameters
+
+// A constant address outside of the parameters is refused before anything runs, one in a register where it is used.
+TEST_P(SimFaults, AddressesOutsideOfTheParameters)
+{
+    ASSERT_EQ(load(R"(.visible .entry chosen(.param .u64 out)
+{
+    .reg .pred %p;
+    .reg .b32 %t, %x;
+    .reg .b64 %a, %q;
+    ld.param.u64 %a, [out];
+    mov.u32 %t, %tid.x;
+    mov.u64 %q, out;
+    mad.wide.u32 %q, %t, 4, %q;
+    ld.param.u32 %x, [%q];
+    st.global.u32 [%a], %x;
+    ret;
+}
+.visible .entry below(.param .u64 out)
+{
+    .reg .b64 %a, %q;
+    mov.u64 %q, out;
+    ld.param.u64 %a, [%q+-8];
+    ret;
+}
+.visible .entry over(.param .u64 out)
+{
+    .reg .b64 %a;
+    ld.param.u64 %a, [out+4];
+    ret;
+}
+.func (.param .b32 r) called(.param .b32 n)
+{
+    .reg .b32 %x;
+    ld.param.b32 %x, [n];
+    st.param.b32 [r+2], %x;
+    ret;
+}
+.visible .entry calls(.param .u64 out)
+{
+    .reg .b32 %x;
+    {
+    .param .b32 q; .param .b32 n;
+    st.param.b32 [n], 1;
+    call.uni (q), called, (n);
+    ld.param.b32 %x, [q];
+    }
+    ret;
+}
+)"), PXB_OK) << message();
+    EXPECT_EQ(run("chosen", 2), PXB_OK) << message();
+    EXPECT_EQ(run("chosen", 3), PXB_FAULT_ADDRESS) << message();
+    EXPECT_EQ(last()->line, line_of("ld.param.u32 %x, [%q]")) << message();
+    EXPECT_EQ(last()->thread[0], 2u) << message();
+    EXPECT_NE(strstr(message(), "which is outside the parameters of the kernel"), nullptr) << message();
+    EXPECT_EQ(run("below", 1), PXB_FAULT_ADDRESS) << message();
+    EXPECT_EQ(run("over", 1), PXB_UNSUPPORTED) << message();
+    EXPECT_EQ(last()->line, line_of("ld.param.u64 %a, [out+4]")) << message();
+    EXPECT_NE(strstr(message(), "an access of 8 bytes at out+4 is outside the parameters of the kernel, which have 8 bytes"), nullptr) << message();
+    EXPECT_EQ(run("calls", 1), PXB_UNSUPPORTED) << message();
+    EXPECT_NE(strstr(message(), "an access of 4 bytes at r+2 is outside the parameter, which has 4 bytes"), nullptr) << message();
+}
+
 // ------------------------------------------------------------ bulk copies
 
 TEST_P(SimFaults, SizesOfBulkCopies)

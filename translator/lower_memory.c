@@ -5,6 +5,7 @@
  * of the scope, or volatile accesses with fences where an access is a vector.
  */
 #include <string.h>
+#include "ptx/lib/fault.h"
 #include "translator/l_llvm.h"
 
 static const char *choice(const ptx_insn *insn, const char *group) { return isa_choice(insn->form, &insn->tuple, group); }
@@ -54,12 +55,27 @@ static bool vector_needs_fence(const ptx_insn *insn, bool scalar, const char *wh
     return !scalar && sem && !strcmp(sem, which);
 }
 
+/* The argument segment is followed by what is not the kernel's: an address in a register has to lie inside. (The checker has seen to constant
+ * ones.) */
+static void check_parameter(xl_emitter *x, LLVMValueRef p, unsigned bytes)
+{
+    const uint64_t size = x->ptx->param_size;
+    LLVMValueRef v_address = l_ptrtoint(x, p, 64), v_base = size ? l_ptrtoint(x, LLVMGetParam(x->fn, 0), 64) : v_address;
+    LLVMBasicBlockRef b_outside = l_block(x, "outside"), b_inside = l_block(x, "inside");
+    l_cond_br(x, l_icmp(x, LLVMIntULT, l_sub(x, v_address, v_base), l_i64(x, size >= bytes ? size - bytes + 1 : 0)), b_inside, b_outside);
+    l_here(x, b_outside);
+    xl_fault(x, PXL_FAULT_PARAM, v_address, l_i64(x, bytes), l_i64(x, 0));
+    l_br(x, b_inside);
+    l_here(x, b_inside);
+}
+
 static void lower_ld(xl_emitter *x, const ptx_insn *insn)
 {
     const ptx_operand *d = &insn->operands[0], *a = &insn->operands[1];
     unsigned as, bytes;
     LLVMValueRef p = xl_address(x, &a->address, xl_space(insn), &as);
     LLVMTypeRef type = access_type(x, d, &bytes);
+    if (xl_space(insn) == PTX_SPACE_PARAM && x->ptx->is_entry && a->address.base != PTX_BASE_VARIABLE) check_parameter(x, p, bytes);
     bool scalar = d->nvalues == 1 && bytes <= 8;
     LLVMValueRef v = l_load(x, type, p);
     LLVMSetAlignment(v, bytes);

@@ -23,7 +23,8 @@ enum {
     PXL_FAULT_IGNORED,         /* details: bytes that a bulk copy is to ignore on the left and right, of which one is above 15 */
     PXL_FAULT_ZEROED,          /* details: address and size of an st.bulk; 0: no shared memory holds it, 1: one is no multiple of 8 */
     PXL_FAULT_BARRIER,         /* details: a barrier that does not exist; or its thread count, which is no multiple of 32; or not the 2nd */
-    PXL_FAULT_CALL             /* detail 0: what was called: see PXL_NO_FUNCTION */
+    PXL_FAULT_CALL,            /* detail 0: what was called: see PXL_NO_FUNCTION */
+    PXL_FAULT_PARAM            /* details: address and bytes of an access outside of the kernel's parameters */
 };
 
 /* No function lies below this address. 16 * (index + 1) stands there for a function of the module that cannot be run, so that its address
