@@ -29,17 +29,29 @@ typedef struct case_source {
 
 typedef enum case_array_kind { CASE_BUFFER, CASE_TEXTURE, CASE_SURFACE, CASE_GLOBAL } case_array_kind;
 
+/* Eight bytes of an array that hold an address. */
+typedef struct case_pointer {
+    uint64_t offset;               /* in the array */
+    const struct case_array *buffer;   /* what it leads to, or */
+    const char *global;            /* a variable of the module */
+    uint64_t target_offset;        /* bytes into that */
+    uint32_t line, column;
+} case_pointer;
+
+typedef struct case_pointers { bool given; uint32_t count; const case_pointer *list; } case_pointers;
+
 typedef struct case_array {
     case_array_kind kind;
     const char *name;
     case_source source;
+    case_pointers pointers;        /* buffers and globals */
     /* textures */
     bool has_format;
     pxb_texel format;
     pxb_sampler sampler;
 } case_array;
 
-typedef enum case_value_kind { CASE_SCALARS, CASE_ADDRESS, CASE_HANDLE, CASE_NULL, CASE_FUNCTION } case_value_kind;
+typedef enum case_value_kind { CASE_SCALARS, CASE_ADDRESS, CASE_HANDLE, CASE_NULL, CASE_FUNCTION, CASE_VARIABLE } case_value_kind;
 
 /* A value at an offset of a parameter. */
 typedef struct case_field {
@@ -49,8 +61,8 @@ typedef struct case_field {
     uint32_t count;
     const uint64_t *bits;
     const case_array *array;       /* ADDRESS of a buffer, HANDLE of a texture or surface */
-    uint64_t array_offset;         /* ADDRESS: bytes into the buffer */
-    const char *function;
+    uint64_t array_offset;         /* ADDRESS, VARIABLE: bytes into the buffer or variable */
+    const char *function;          /* FUNCTION, VARIABLE: its name */
 } case_field;
 
 typedef struct case_param {
@@ -77,6 +89,7 @@ typedef struct case_expect {
     const case_array *array;       /* buffer or surface, or */
     const char *global;            /* a module variable */
     case_source source;
+    case_pointers pointers;        /* not given: those of the array */
     rt_format format;
     rt_tolerance tolerance;
     const char *text;              /* printf */
@@ -114,6 +127,12 @@ bool case_fault_from_name(const char *name, pxb_status *out);
 bool case_texel_from_name(const char *name, pxb_texel *out);
 /* The texel format that holds elements of a dtype; false for 64-bit ones. */
 bool case_texel_of_dtype(rt_dtype dtype, pxb_texel *out);
+
+/* case_pointers.c: whether pointers lie in an array of so many bytes. */
+pxb_status case_check_pointers(pxb_context *ctx, const case_file *file, const case_pointers *pointers, const char *name, uint64_t bytes);
+/* Puts what pointers mean in their places, and what one pointer means if its place holds its address on a device. */
+void case_name_pointers(const case_file *file, const case_pointers *pointers, void *data);
+bool case_name_pointer(const case_file *file, const case_pointer *pointer, uint64_t address, void *data);
 
 /* Reads or makes the array of a source. */
 pxb_status case_load_source(pxb_context *ctx, const case_source *source, rt_array *out);

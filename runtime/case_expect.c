@@ -85,6 +85,14 @@ static pxb_status judge_array(pxb_context *ctx, const case_file *file, case_resu
     if (status)
         return status;
     rt_array got = output->array;
+    const case_array *array = e->array ? e->array : case_find(file, CASE_GLOBAL, e->global);
+    const case_pointers *pointers = e->pointers.given || !array ? &e->pointers : &array->pointers;
+    status = case_check_pointers(ctx, file, pointers, v->name, want.bytes);
+    if (status) {
+        rt_array_free(&want);
+        return status;
+    }
+    case_name_pointers(file, pointers, want.data);
     if (!agree(output, e, &got, &want)) {
         status = rt_fail_at(ctx, PXB_BAD_INPUT, file->path, e->line, e->column,
                             "%s \"%.80s\" is %s, but %s is expected", v->kind, v->name,

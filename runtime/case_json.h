@@ -47,6 +47,9 @@ pxb_status case_element_bits(const case_parser *p, const case_node *n, rt_dtype 
 extern const char *const case_source_keys[];
 pxb_status case_parse_source(const case_parser *p, const case_node *n, case_source *out);
 
+/* case_pointers.c */
+pxb_status case_parse_pointers(const case_parser *p, const case_node *n, case_pointers *out);
+
 /* case_params.c */
 pxb_status case_parse_params(const case_parser *p, const case_node *n, case_launch *launch);
 

@@ -6,7 +6,7 @@
 
 enum { MAX_PARAMS = 4096, MAX_SCALARS = 1 << 16 };
 
-static const char *const kinds[] = {"buffer", "texture", "surface", "null", "function", "u8",  "s8",  "u16", "s16",
+static const char *const kinds[] = {"buffer", "texture", "surface", "null", "function", "global", "u8",  "s8",  "u16", "s16",
                                     "u32",    "s32",     "u64",     "s64",  "f16",      "f32", "f64", NULL};
 
 static pxb_status parse_scalars(const case_parser *p, const case_node *n, case_field *out)
@@ -55,12 +55,13 @@ static pxb_status parse_value(const case_parser *p, const case_node *n, const ch
     }
     if (found != 1)
         return case_fail(p, n,
-                         "exactly one of buffer, texture, surface, null, function, struct or a type (u32, f16, …) is "
+                         "exactly one of buffer, texture, surface, null, function, global, struct or a type (u32, f16, …) is "
                          "wanted here, not %d",
                          found);
     const char *key = at.step.key;
-    if (offset.json && strcmp(key, "buffer") != 0)
-        return case_fail(p, &offset, "\"%s\" goes with \"buffer\"", offset_key);
+    bool variable = strcmp(key, "global") == 0;
+    if (offset.json && strcmp(key, "buffer") != 0 && !variable)
+        return case_fail(p, &offset, "\"%s\" goes with \"buffer\" or \"global\"", offset_key);
     if (rt_dtype_from_name(key, strlen(key), &out->dtype))
         return parse_scalars(p, &at, out);
     if (strcmp(key, "texture") == 0)
@@ -75,7 +76,9 @@ static pxb_status parse_value(const case_parser *p, const case_node *n, const ch
         out->kind = CASE_FUNCTION;
         return case_string(p, &at, &out->function);
     }
-    pxb_status status = parse_reference(p, &at, CASE_BUFFER, out);
+    pxb_status status = variable ? case_string(p, &at, &out->function) : parse_reference(p, &at, CASE_BUFFER, out);
+    if (variable)
+        out->kind = CASE_VARIABLE;
     if (!status && offset.json)
         status = case_unsigned(p, &offset, UINT64_MAX / 2, &out->array_offset);
     return status;
@@ -89,7 +92,7 @@ static uint64_t field_bytes(const case_field *f)
 static pxb_status parse_field(const case_parser *p, const case_node *n, uint64_t size, case_field *out)
 {
     static const char *const keys[] = {
-        "offset", "buffer_offset", "buffer", "texture", "surface", "null", "function", "u8",  "s8", "u16",
+        "offset", "buffer_offset", "buffer", "texture", "surface", "null", "function", "global", "u8",  "s8", "u16",
         "s16",    "u32",           "s32",    "u64",     "s64",     "f16",  "f32",      "f64", NULL};
     pxb_status status = case_want(p, n, JSON_OBJECT, "an object");
     if (!status)
@@ -136,7 +139,7 @@ static pxb_status parse_struct(const case_parser *p, const case_node *n, case_pa
 
 static pxb_status parse_param(const case_parser *p, const case_node *n, case_param *out)
 {
-    static const char *const keys[] = {"struct", "offset", "buffer", "texture", "surface", "null", "function",
+    static const char *const keys[] = {"struct", "offset", "buffer", "texture", "surface", "null", "function", "global",
                                        "u8",     "s8",     "u16",    "s16",     "u32",     "s32",  "u64",
                                        "s64",    "f16",    "f32",    "f64",     NULL};
     pxb_status status = case_want(p, n, JSON_OBJECT, "an object");

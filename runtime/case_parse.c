@@ -150,9 +150,12 @@ static pxb_status parse_array(const case_parser *p, const case_node *n, case_arr
     static const char *const texture_keys[] = {"npy",   "npz",    "member", "raw",     "png",    "random",
                                                "zeros", "values", "format", "address", "filter", "normalized_coords",
                                                "read",  NULL};
+    static const char *const memory_keys[] = {"npy",   "npz",    "member", "raw",     "png",    "random",
+                                              "zeros", "values", "pointers", NULL};
+    const char *const *keys = out->kind == CASE_TEXTURE ? texture_keys : out->kind == CASE_SURFACE ? case_source_keys : memory_keys;
     pxb_status status = case_want(p, n, JSON_OBJECT, "an object");
     if (!status)
-        status = case_check_keys(p, n, out->kind == CASE_TEXTURE ? texture_keys : case_source_keys);
+        status = case_check_keys(p, n, keys);
     if (!status)
         status = case_parse_source(p, n, &out->source);
     if (!status && out->kind == CASE_TEXTURE)
@@ -160,9 +163,10 @@ static pxb_status parse_array(const case_parser *p, const case_node *n, case_arr
     return status;
 }
 
+static const char *const sections[] = {"buffers", "textures", "surfaces", "globals"};
+
 static pxb_status parse_arrays(const case_parser *p, const case_node *root)
 {
-    static const char *const sections[] = {"buffers", "textures", "surfaces", "globals"};
     size_t total = 0;
     for (int k = CASE_BUFFER; k <= CASE_GLOBAL; k++) {
         case_node section = case_member(root, sections[k]);
@@ -194,6 +198,19 @@ static pxb_status parse_arrays(const case_parser *p, const case_node *root)
         }
     }
     return PXB_OK;
+}
+
+/* They may lead to buffers that come later. */
+static pxb_status parse_pointers(const case_parser *p, const case_node *root)
+{
+    pxb_status status = PXB_OK;
+    for (uint32_t i = 0; i < p->file->narrays && !status; i++) {
+        case_array *a = (case_array *)&p->file->arrays[i];
+        case_node section = case_member(root, sections[a->kind]), n = case_member(&section, a->name), list = case_member(&n, "pointers");
+        if (list.json)
+            status = case_parse_pointers(p, &list, &a->pointers);
+    }
+    return status;
 }
 
 /* ------------------------------------------------------------ launches */
@@ -325,6 +342,11 @@ static pxb_status parse_expected_array(const case_parser *p, const case_node *n,
     if (!out->global && !out->array)
         return case_fail(p, at, "there is no %s \"%.80s\" in this case", at->step.key, name);
     status = case_parse_source(p, n, &out->source);
+    case_node pointers = case_member(n, "pointers");
+    if (!status && pointers.json && at == &surface)
+        status = case_fail(p, &pointers, "a surface holds no pointers");
+    if (!status && pointers.json)
+        status = case_parse_pointers(p, &pointers, &out->pointers);
     if (!status)
         status = parse_tolerance(p, &tolerance, &out->tolerance);
     if (!status)
@@ -338,7 +360,7 @@ static pxb_status parse_expected_array(const case_parser *p, const case_node *n,
 static pxb_status parse_expect(const case_parser *p, const case_node *n, case_expect *out)
 {
     static const char *const array_keys[] = {"buffer", "surface", "global", "npy",    "npz",       "member", "raw",
-                                             "png",    "random",  "zeros",  "values", "tolerance", "as",     NULL};
+                                             "png",    "random",  "zeros",  "values", "tolerance", "as",     "pointers", NULL};
     static const char *const alone[] = {"printf", "printf_sorted_lines", "fault", NULL};
     pxb_status status = case_want(p, n, JSON_OBJECT, "an object");
     if (status)
@@ -433,6 +455,8 @@ static pxb_status parse_root(const case_parser *p, const case_node *root)
     p->file->timeout_ms = (uint32_t)number;
     if (!status)
         status = parse_arrays(p, root);
+    if (!status)
+        status = parse_pointers(p, root);
     if (!status)
         status = parse_launches(p, root);
     return status ? status : parse_expects(p, root);

@@ -135,6 +135,57 @@ static pxb_status make_residents(run *r)
     return PXB_OK;
 }
 
+static const resident *resident_of(const run *r, const case_array *array)
+{
+    return &r->residents[array - r->file->arrays];
+}
+
+/* The address of a module's variable and of a byte in it. */
+static pxb_status variable_address(const run *r, const char *name, uint64_t offset, pxb_address *out)
+{
+    size_t bytes = 0;
+    pxb_status status = pxb_global_get(r->device, r->module, name, out, &bytes);
+    if (status)
+        return status;
+    *out += offset;
+    return offset <= bytes ? PXB_OK
+                           : rt_fail(r->ctx, PXB_BAD_INPUT, "offset %" PRIu64 " is outside global \"%.80s\" of %zu bytes", offset, name, bytes);
+}
+
+static pxb_status pointer_address(const run *r, const case_pointer *p, pxb_address *out)
+{
+    if (p->global)
+        return variable_address(r, p->global, p->target_offset, out);
+    const resident *x = resident_of(r, p->buffer);
+    if (p->target_offset > x->initial.bytes)
+        return rt_fail_at(r->ctx, PXB_BAD_INPUT, r->file->path, p->line, p->column, "offset %" PRIu64 " is outside buffer \"%.80s\" of %zu bytes",
+                          p->target_offset, p->buffer->name, x->initial.bytes);
+    *out = x->address + p->target_offset;
+    return PXB_OK;
+}
+
+/* First contents of a buffer or variable, with the addresses that it holds here. */
+static pxb_status write_memory(run *r, const resident *x, pxb_address to)
+{
+    const case_pointers *pointers = &x->array->pointers;
+    if (!pointers->count)
+        return pxb_memory_write(r->device, to, x->initial.data, x->initial.bytes);
+    pxb_status status = case_check_pointers(r->ctx, r->file, pointers, x->array->name, x->initial.bytes);
+    unsigned char *copy = malloc(x->initial.bytes + 1);
+    if (!copy)
+        return rt_no_memory(r->ctx);
+    memcpy(copy, x->initial.data, x->initial.bytes);
+    for (uint32_t i = 0; i < pointers->count && !status; i++) {
+        pxb_address address = 0;
+        status = pointer_address(r, &pointers->list[i], &address);
+        memcpy(copy + (status ? 0 : pointers->list[i].offset), &address, status ? 0 : sizeof address);
+    }
+    if (!status)
+        status = pxb_memory_write(r->device, to, copy, x->initial.bytes);
+    free(copy);
+    return status;
+}
+
 static pxb_status write_global(run *r, const resident *x)
 {
     pxb_address address;
@@ -145,7 +196,7 @@ static pxb_status write_global(run *r, const resident *x)
     if (bytes != x->initial.bytes)
         return rt_fail(r->ctx, PXB_BAD_INPUT, "global \"%.80s\" has %zu bytes in the module, and %zu in the case",
                        x->array->name, bytes, x->initial.bytes);
-    return pxb_memory_write(r->device, address, x->initial.data, bytes);
+    return write_memory(r, x, address);
 }
 
 static pxb_status write_residents(run *r)
@@ -158,14 +209,9 @@ static pxb_status write_residents(run *r)
         else if (x->image)
             status = pxb_image_write(x->image, x->initial.data, x->initial.bytes);
         else
-            status = pxb_memory_write(r->device, x->address, x->initial.data, x->initial.bytes);
+            status = write_memory(r, x, x->address);
     }
     return status;
-}
-
-static const resident *resident_of(const run *r, const case_array *array)
-{
-    return &r->residents[array - r->file->arrays];
 }
 
 /* ------------------------------------------------------------ parameters */
@@ -195,6 +241,10 @@ static pxb_status put_field(const run *r, const case_param *p, const ptx_variabl
     }
     if (f->kind == CASE_FUNCTION) {
         pxb_status status = pxb_function_address(r->device, r->module, f->function, &word);
+        if (status)
+            return status;
+    } else if (f->kind == CASE_VARIABLE) {
+        pxb_status status = variable_address(r, f->function, f->array_offset, &word);
         if (status)
             return status;
     } else if (f->kind != CASE_NULL) {
@@ -328,6 +378,47 @@ static bool wanted(const run *r, const case_array *a)
     return !judged && a->kind != CASE_GLOBAL;
 }
 
+static pxb_status name_pointers(const run *r, const case_pointers *pointers, const case_output *out)
+{
+    pxb_status status = case_check_pointers(r->ctx, r->file, pointers, out->name, out->array.bytes);
+    for (uint32_t i = 0; i < pointers->count && !status; i++) {
+        pxb_address address;
+        status = pointer_address(r, &pointers->list[i], &address);
+        if (!status)
+            case_name_pointer(r->file, &pointers->list[i], address, out->array.data);
+    }
+    return status;
+}
+
+/* Addresses in what was read, where the case or an expectation knows of them, become what they mean. */
+static pxb_status name_all_pointers(const run *r, const case_array *a, const case_output *out)
+{
+    pxb_status status = a ? name_pointers(r, &a->pointers, out) : PXB_OK;
+    for (uint32_t i = 0; i < r->file->nexpects && !status; i++) {
+        const case_expect *e = &r->file->expects[i];
+        if (e->array ? e->array == a : e->global && out->kind == CASE_GLOBAL && strcmp(e->global, out->name) == 0)
+            status = name_pointers(r, &e->pointers, out);
+    }
+    return status;
+}
+
+/* Are the bytes those of before the launches? */
+static pxb_status note_change(const run *r, const case_array *a, const void *before, case_output *out)
+{
+    if (!a || !a->pointers.count) {
+        out->changed = memcmp(out->array.data, before, out->array.bytes) != 0;
+        return PXB_OK;
+    }
+    void *copy = malloc(out->array.bytes);
+    if (!copy)
+        return rt_no_memory(r->ctx);
+    memcpy(copy, before, out->array.bytes);
+    case_name_pointers(r->file, &a->pointers, copy);
+    out->changed = memcmp(out->array.data, copy, out->array.bytes) != 0;
+    free(copy);
+    return PXB_OK;
+}
+
 static pxb_status read_output(run *r, const resident *x, case_output *out)
 {
     out->kind = x->array->kind;
@@ -341,8 +432,8 @@ static pxb_status read_output(run *r, const resident *x, case_output *out)
     else if (!status)
         status = pxb_memory_read(r->device, out->array.data, x->address, i->bytes);
     if (!status)
-        out->changed = memcmp(out->array.data, i->data, i->bytes) != 0;
-    return status;
+        status = name_all_pointers(r, x->array, out);
+    return status ? status : note_change(r, x->array, i->data, out);
 }
 
 /* A variable of the module as bytes; an expectation gives it a dtype. */
@@ -357,7 +448,9 @@ static pxb_status read_global(run *r, const char *name, case_output *out)
     uint64_t shape[1] = {bytes};
     if (!status)
         status = rt_array_make(r->ctx, &out->array, RT_U8, 1, shape);
-    return status ? status : pxb_memory_read(r->device, out->array.data, address, bytes);
+    if (!status)
+        status = pxb_memory_read(r->device, out->array.data, address, bytes);
+    return status ? status : name_all_pointers(r, case_find(r->file, CASE_GLOBAL, name), out);
 }
 
 static bool have_global(const case_result *result, const char *name)
@@ -432,7 +525,10 @@ static pxb_status read_changed_globals(run *r)
         }
         if (status)
             return result->noutputs++, status;
-        o->changed = initial ? memcmp(o->array.data, initial, (size_t)v->size) != 0 : !is_zero(o->array.data, v->size);
+        o->changed = !initial && !is_zero(o->array.data, v->size);
+        status = initial ? note_change(r, case_find(r->file, CASE_GLOBAL, v->name), initial, o) : PXB_OK;
+        if (status)
+            return result->noutputs++, status;
         if (o->changed)
             result->noutputs++;
         else

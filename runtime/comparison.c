@@ -46,6 +46,10 @@ static pxb_status contents(pxb_context *ctx, const case_file *file, const rt_rec
                        case_array_kind_name(o->kind), o->name);
     pxb_status status = case_load_source(ctx, &a->source, out);
     if (!status)
+        status = case_check_pointers(ctx, file, &a->pointers, a->name, out->bytes);
+    if (!status)
+        case_name_pointers(file, &a->pointers, out->data);
+    if (!status)
         status = rt_digest_array(ctx, out, digest);
     if (!status && strcmp(digest, o->sha256) != 0)
         status = rt_fail(ctx, PXB_BAD_INPUT, "%s \"%.80s\" of the case is not what was recorded as unchanged",

@@ -101,6 +101,9 @@ static void add_field(rt_digest *d, const case_field *f)
         rt_digest_part(d, f->bits, f->count * sizeof *f->bits);
     } else if (f->kind == CASE_FUNCTION) {
         rt_digest_text(d, f->function);
+    } else if (f->kind == CASE_VARIABLE) {
+        rt_digest_text(d, f->function);
+        rt_digest_number(d, f->array_offset);
     } else if (f->kind != CASE_NULL) {
         rt_digest_text(d, f->array->name);
         rt_digest_number(d, f->array_offset);
@@ -141,6 +144,12 @@ static pxb_status add_source(pxb_context *ctx, rt_digest *d, const case_array *a
         return status;
     add_array(d, &contents);
     rt_array_free(&contents);
+    for (uint32_t i = 0; i < a->pointers.count; i++) {
+        const case_pointer *p = &a->pointers.list[i];
+        rt_digest_number(d, p->offset);
+        rt_digest_text(d, p->buffer ? p->buffer->name : p->global);
+        rt_digest_number(d, p->target_offset);
+    }
     return PXB_OK;
 }
 

@@ -20,7 +20,7 @@ function(cuda_program_test name device)
 endfunction()
 
 # ---------------------------------------------------------------- driver API, any C compiler
-foreach(name driver_saxpy driver_link driver_stress driver_faults)
+foreach(name driver_saxpy driver_link driver_stress driver_faults driver_pointers)
   add_executable(${name} ${CUDA_PROGRAMS}/${name}.c)
   target_link_libraries(${name} PRIVATE ptxb_flags ptxb_driver Threads::Threads)
 endforeach()
@@ -120,8 +120,12 @@ else()
 endif()
 
 # ---------------------------------------------------------------- exec
+set(exec_devices cpu)
+if(PTXBRIDGE_LLVM AND NOT PTXBRIDGE_SANITIZE)
+  list(APPEND exec_devices sim:gfx1100)
+endif()
 add_test(NAME cuda_exec.options COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda_exec_test.py $<TARGET_FILE:ptxbridge_cli>
-         $<TARGET_FILE:driver_saxpy>)
+         $<TARGET_FILE:driver_saxpy> $<TARGET_FILE:driver_pointers> ${exec_devices})
 set_tests_properties(cuda_exec.options PROPERTIES TIMEOUT 300)
 
 # ---------------------------------------------------------------- images

@@ -184,7 +184,10 @@ TEST_F(Compare, DigestOfInputsSeesEveryPart)
     std::vector<std::string> texts = {case_text};
     const std::pair<const char *, const char *> changes[] = {
         {"[3]", "[4]"}, {"[40]", "[41]"}, {"\"u32\": 4", "\"u32\": 5"}, {"[1, 2]", "[1, 3]"}, {"\"f32\"", "\"u32\""},
-        {"[12, 10]", "[10, 12]"}, {"{\"buffer\": \"out\"}", "{\"buffer\": \"idle\"}"}};
+        {"[12, 10]", "[10, 12]"}, {"{\"buffer\": \"out\"}", "{\"buffer\": \"idle\"}"},
+        {"{\"buffer\": \"out\"}", "{\"global\": \"out\"}"}, {"{\"buffer\": \"out\"}", "{\"global\": \"out\", \"offset\": 4}"},
+        {"[12, 10]}", "[12, 10]}, \"pointers\": [{\"offset\": 8, \"buffer\": \"idle\"}]"},
+        {"[12, 10]}", "[12, 10]}, \"pointers\": [{\"offset\": 8, \"buffer\": \"idle\", \"buffer_offset\": 4}]"}};
     for (auto &c : changes) {
         std::string s = case_text;
         s.replace(s.find(c.first), strlen(c.first), c.second);

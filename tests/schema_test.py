@@ -71,6 +71,8 @@ class Validator:
             return not is_number or value >= want
         if key == "maximum":
             return not is_number or value <= want
+        if key == "dependentRequired":
+            return not is_object or all(k in value for given, needed in want.items() if given in value for k in needed)
         if key == "oneOf":
             return sum(self.valid(s, value) for s in want) == 1
         if key == "anyOf":
@@ -82,6 +84,13 @@ class Validator:
 
 BASE = {"ptxbridge_case": 1, "ptx": "k.ptx", "entry": "k", "grid": [1], "block": [32]}
 
+# Changes to BASE that are sound.
+SOUND = [
+    {}, {"params": [{"global": "g"}, {"global": "g", "offset": 4}, {"struct": {"size": 8, "fields": [{"offset": 0, "global": "g"}]}}]},
+    {"buffers": {"a": {"npy": "a", "pointers": [{"offset": 8, "buffer": "a", "buffer_offset": 8}, {"offset": 0, "global": "g"}]}},
+     "globals": {"g": {"npy": "a", "pointers": []}}, "expect": [{"buffer": "a", "npy": "a", "pointers": [{"offset": 8, "buffer": "a"}]}]},
+]
+
 # Changes to BASE that must be refused, by the schema and by the program.
 BROKEN = [
     {"ptxbridge_case": 2}, {"ptxbridge_case": True}, {"ptx": ""}, {"ptx": 1}, {"grid": []}, {"grid": [0]}, {"grid": [1, 1, 1, 1]},
@@ -92,6 +101,11 @@ BROKEN = [
     {"buffers": {"a": {"zeros": {"dtype": "f32"}}}}, {"buffers": {"a": {"values": {"dtype": "f32", "data": [True]}}}},
     {"buffers": {"a": {"values": {"dtype": "f32", "data": ["x"]}}}}, {"buffers": {"a": {"npy": "a", "filter": "point"}}},
     {"textures": {"a": {"npy": "a", "filter": "cubic"}}}, {"textures": {"a": {"npy": "a", "address": []}}},
+    *({"buffers": {"a": {"npy": "a", "pointers": p}}} for p in (
+        {}, [{"buffer": "a"}], [{"offset": 0}], [{"offset": -1, "buffer": "a"}], [{"offset": 0, "buffer": "a", "global": "g"}],
+        [{"offset": 0, "buffer": "a", "global_offset": 1}], [{"offset": 0, "global": "g", "buffer_offset": 1}])),
+    {"surfaces": {"a": {"npy": "a", "pointers": []}}},
+    {"params": [{"global": "g", "u64": 1}]}, {"params": [{"global": 1}]},
     {"params": [{}]}, {"params": [{"u32": 1, "f32": 1}]}, {"params": [{"u33": 1}]}, {"params": [{"null": False}]},
     {"params": [{"struct": {"size": 8}}]}, {"params": [{"struct": {"size": 8, "fields": [{"u32": 1}]}}]},
     {"params": [{"struct": {"size": 40000, "fields": []}}]},
@@ -128,9 +142,10 @@ def main():
             if not validator.valid(schema, case):
                 print("FAIL: the schema refuses", path)
                 failures += 1
-    if not validator.valid(schema, BASE):
-        print("FAIL: the schema refuses the base case")
-        failures += 1
+    for sound in SOUND:
+        if not validator.valid(schema, {**BASE, **sound}):
+            print("FAIL: the schema refuses the base case with", sound)
+            failures += 1
     for change in BROKEN:
         case = {**BASE, **change}
         if validator.valid(schema, case):

@@ -182,6 +182,8 @@ cu_result dr_pool_free_now(const dr_range *range);
 void dr_range_set_pool(uint64_t base, dr_pool *pool);
 /* Its turn has come in a stream. */
 cu_result dr_pool_free_done(uint64_t address);
+/* Below and above all ranges. */
+void dr_range_bounds(uint64_t *low, uint64_t *high);
 cu_result dr_range_add(const dr_range *range);
 void dr_range_remove(uint64_t base);
 /* Puts other ranges in place of all those that begin in [low, low + bytes), at once. */

@@ -46,6 +46,14 @@ bool dr_range_find(uint64_t address, dr_range *out)
     return found;
 }
 
+void dr_range_bounds(uint64_t *low, uint64_t *high)
+{
+    pthread_rwlock_rdlock(&table.lock);
+    *low = table.count ? table.at[0].base : 0;
+    *high = table.count ? table.at[table.count - 1].base + table.at[table.count - 1].bytes : 0;
+    pthread_rwlock_unlock(&table.lock);
+}
+
 static bool overlaps(uint64_t base, uint64_t bytes)
 {
     size_t i = above(base);

@@ -13,4 +13,9 @@ void dr_spy_start(void);
 void dr_spy_before(const dr_launch *launch);
 void dr_spy_after(const dr_launch *launch, uint64_t ns, cu_result result);
 
+
+/* dump.c: what is there before a launch, and the case that it makes with what is there afterwards. Under the lock of spy.c. */
+bool dr_dump_before(const dr_launch *launch, const char *folder);
+void dr_dump_after(const dr_launch *launch, cu_result result);
+
 #endif

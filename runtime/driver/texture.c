@@ -244,6 +244,28 @@ static cu_result make(dr_context *c, const pxl_texture *t, const cu_resource *re
     return CUABI_SUCCESS;
 }
 
+bool dr_is_texture(uint64_t handle)
+{
+    bool found = false;
+    pthread_mutex_lock(&texture_lock);
+    for (const dr_texture *x = textures; x && !found; x = x->next)
+        found = x->handle == handle;
+    pthread_mutex_unlock(&texture_lock);
+    return found;
+}
+
+void dr_texture_bounds(uint64_t *low, uint64_t *high)
+{
+    *low = UINT64_MAX;
+    *high = 0;
+    pthread_mutex_lock(&texture_lock);
+    for (const dr_texture *x = textures; x; x = x->next) {
+        *low = x->handle < *low ? x->handle : *low;
+        *high = x->handle > *high ? x->handle : *high;
+    }
+    pthread_mutex_unlock(&texture_lock);
+}
+
 void dr_textures_leave(dr_context *c)
 {
     for (;;) {

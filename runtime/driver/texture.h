@@ -8,6 +8,9 @@
 cu_result dr_describe_resource(const cu_resource *resource, pxl_texture *out, bool *normalised, dr_context **owner);
 cu_result dr_apply_sampler(const cu_texture_desc *desc, bool normalised, pxl_texture *out);
 cu_result dr_handle_new(dr_device *device, const pxl_texture *texture, pxb_handle *out);
+/* Is it the handle of a texture or surface object? And where those lie. */
+bool dr_is_texture(uint64_t handle);
+void dr_texture_bounds(uint64_t *low, uint64_t *high);
 void dr_handle_free(dr_device *device, pxb_handle handle);
 
 #endif

@@ -1,0 +1,105 @@
+/* case_pointers.c - addresses inside of a case's arrays: where they are, and what stands for them where arrays are compared.
+ *
+ * An address is another number on every device and in every run. So at the places that the case names, an array that is read back holds
+ * what the address means (a token: which array, which byte) if it is the address that was named, and the number itself if not. Expected
+ * arrays hold the same token there. Arrays of two devices can then be compared like any other.
+ */
+#include "runtime/case_json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { MAX_POINTERS = 1 << 20 };
+
+static pxb_status parse_target(const case_parser *p, const case_node *n, case_pointer *out)
+{
+    case_node buffer = case_member(n, "buffer"), global = case_member(n, "global");
+    case_node offset = case_member(n, "buffer_offset"), global_offset = case_member(n, "global_offset");
+    if (!buffer.json == !global.json)
+        return case_fail(p, n, "either buffer or global is wanted here");
+    if (buffer.json ? global_offset.json != NULL : offset.json != NULL)
+        return case_fail(p, n, "\"buffer_offset\" goes with \"buffer\", \"global_offset\" with \"global\"");
+    const char *name = NULL;
+    pxb_status status = case_string(p, buffer.json ? &buffer : &global, &name);
+    if (status)
+        return status;
+    if (global.json)
+        out->global = name;
+    else
+        out->buffer = case_find(p->file, CASE_BUFFER, name);
+    if (!out->buffer && !out->global)
+        return case_fail(p, &buffer, "there is no buffer \"%.80s\" in this case", name);
+    const case_node *at = buffer.json ? &offset : &global_offset;
+    return at->json ? case_unsigned(p, at, UINT64_MAX / 2, &out->target_offset) : PXB_OK;
+}
+
+pxb_status case_parse_pointers(const case_parser *p, const case_node *n, case_pointers *out)
+{
+    static const char *const keys[] = {"offset", "buffer", "buffer_offset", "global", "global_offset", NULL};
+    pxb_status status = case_want(p, n, JSON_ARRAY, "a list of pointers");
+    if (status)
+        return status;
+    size_t count = json_array_size(n->json);
+    if (count > MAX_POINTERS)
+        return case_fail(p, n, "at most %d pointers are possible", MAX_POINTERS);
+    case_pointer *list = rt_pool_alloc(p->pool, count, sizeof *list);
+    if (!list)
+        return rt_no_memory(p->ctx);
+    for (size_t i = 0; i < count && !status; i++) {
+        case_node e = case_element(n, i), offset = case_member(&e, "offset");
+        status = case_want(p, &e, JSON_OBJECT, "an object");
+        if (!status)
+            status = case_check_keys(p, &e, keys);
+        if (!status)
+            status = case_unsigned(p, &offset, UINT64_MAX / 2, &list[i].offset);
+        if (!status)
+            status = parse_target(p, &e, &list[i]);
+        case_position(p, &e, &list[i].line, &list[i].column);
+    }
+    out->given = true;
+    out->list = list;
+    out->count = (uint32_t)count;
+    return status;
+}
+
+pxb_status case_check_pointers(pxb_context *ctx, const case_file *file, const case_pointers *pointers, const char *name, uint64_t bytes)
+{
+    for (uint32_t i = 0; i < pointers->count; i++) {
+        const case_pointer *p = &pointers->list[i];
+        if (bytes < 8 || p->offset > bytes - 8)
+            return rt_fail_at(ctx, PXB_BAD_INPUT, file->path, p->line, p->column,
+                              "the pointer at offset %" PRIu64 " is outside \"%.80s\" of %" PRIu64 " bytes", p->offset, name, bytes);
+    }
+    return PXB_OK;
+}
+
+/* Numbers that no device has for addresses; names of variables by their FNV-1a hash. */
+static uint64_t token_of(const case_file *file, const case_pointer *p)
+{
+    uint64_t which = p->buffer ? (uint64_t)(p->buffer - file->arrays) : 0;
+    if (p->global) {
+        uint32_t hash = 0x811c9dc5u;
+        for (const char *c = p->global; *c; c++)
+            hash = (hash ^ (unsigned char)*c) * 0x1000193u;
+        which = 1u << 19 | (hash & 0x7ffff);
+    }
+    return 0xb000000000000000u | (which & 0xfffff) << 40 | (p->target_offset & 0xffffffffffu);
+}
+
+void case_name_pointers(const case_file *file, const case_pointers *pointers, void *data)
+{
+    for (uint32_t i = 0; i < pointers->count; i++) {
+        uint64_t token = token_of(file, &pointers->list[i]);
+        memcpy((char *)data + pointers->list[i].offset, &token, sizeof token);
+    }
+}
+
+bool case_name_pointer(const case_file *file, const case_pointer *p, uint64_t address, void *data)
+{
+    uint64_t value, token = token_of(file, p);
+    memcpy(&value, (char *)data + p->offset, sizeof value);
+    if (value != address)
+        return false;
+    memcpy((char *)data + p->offset, &token, sizeof token);
+    return true;
+}
