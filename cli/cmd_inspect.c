@@ -9,7 +9,7 @@ typedef enum output { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_MARKDOWN, OUTPUT_HTML } o
 typedef struct inspect_arguments {
     output output;
     const char *entry, *param, *slice;
-    bool phases;
+    bool phases, no_branches;
     uint64_t phase;                /* 0: none was named */
     pti_launch launch;
 } inspect_arguments;
@@ -178,7 +178,8 @@ static int inspect_functions(const ptx_module *m, const inspect_arguments *a)
         const ptx_function *f = m->functions[i];
         if (!is_chosen(f, a))
             continue;
-        pti_status found = analyse(m, f, &a->launch, &list[n++]);
+        pti_status found = analyse(m, f, &a->launch, &list[n]);
+        list[n++].no_branches = a->no_branches;
         status = found == PTI_OK ? EXIT_DONE : analysis_error(f, found);
         broken = broken || f->broken != PTX_REASON_NONE;
     }
@@ -240,7 +241,7 @@ static int run_inspect(pxb_context *ctx, int argc, char **argv)
         {"json", no_argument, NULL, 'j'},        {"markdown", no_argument, NULL, 'm'},    {"html", no_argument, NULL, 'H'},
         {"entry", required_argument, NULL, 'e'}, {"phases", no_argument, NULL, 'P'},      {"phase", required_argument, NULL, 'n'},
         {"param", required_argument, NULL, 'p'}, {"slice", required_argument, NULL, 's'}, {"block", required_argument, NULL, 'b'},
-        {"help", no_argument, NULL, 'h'},        {0}};
+        {"no-branches", no_argument, NULL, 'N'}, {"help", no_argument, NULL, 'h'},        {0}};
     inspect_arguments a = {0};
     bool one = true;
     for (int c; (c = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
@@ -252,6 +253,7 @@ static int run_inspect(pxb_context *ctx, int argc, char **argv)
         case 'P': a.phases = true; break;
         case 'p': a.param = optarg; break;
         case 's': a.slice = optarg; break;
+        case 'N': a.no_branches = true; break;
         case 'n':
             if (!parse_number(optarg, UINT32_MAX, &a.phase) || a.phase == 0)
                 return usage_error(&command_inspect, "\"%s\" is not the number of a phase", optarg);
@@ -270,6 +272,8 @@ static int run_inspect(pxb_context *ctx, int argc, char **argv)
         return usage_error(&command_inspect, "of --json, --markdown and --html only one can be given");
     if (a.output == OUTPUT_HTML && !wants_everything(&a))
         return usage_error(&command_inspect, "--html shows everything: --phases, --phase, --param and --slice do not go with it");
+    if (a.no_branches && !a.slice)
+        return usage_error(&command_inspect, "--no-branches goes with --slice");
     return inspect(ctx, argv[optind], &a);
 }
 
@@ -287,7 +291,8 @@ const command command_inspect = {
     "  --phases        runs of mma and what each multiplies, and the epilogues between them\n"
     "  --phase N       one phase and its epilogue in full\n"
     "  --param NAME+OFFSET   a place in the parameter block: who reads it, and what becomes of it\n"
-    "  --slice REGISTER@LINE the statements that the register's value at that line comes from\n"
+    "  --slice REGISTER@LINE the statements that the register's value at that line comes from, and the branches that\n"
+    "                  decide; --no-branches leaves these out\n"
     "  --block X,Y,Z   the threads of a block, where the kernel does not say (.reqntid): extents become exact\n"
     "  --markdown, --html, --json   the form of the answer; without another option they tell all that is known: phases,\n"
     "                  epilogues, addresses, parameters, textures, constants, registers, shared memory\n"

@@ -54,6 +54,7 @@ typedef struct inspection {
     pti_stored *stored;                /* likewise: what was stored to shared memory where they are loaded from there */
     ptx_arena arena;
     pti_launch launch;                 /* --block X,Y,Z */
+    bool no_branches;                  /* --no-branches: slices follow values only */
     struct memory_analysis *memory;    /* inspect_memory.c: addresses, parameters, textures, constants, registers, shared memory */
     pti_symbols *symbols;              /* of it, and */
     const pti_addresses *addresses;

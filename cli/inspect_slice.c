@@ -1,5 +1,6 @@
 /* inspect_slice.c - `--param NAME+OFF` and `--slice REG@LINE`: one parameter, and what one value is made of. */
 #include "cli/inspect_memory.h"
+#include "ptx/inspect/slice.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -156,9 +157,13 @@ int report_slice(report *r, const inspection *x, const char *spec, json_t **json
                            (unsigned long long)line, name);
     uint8_t *marks = calloc((size_t)x->function->ninsns + 1, 1);
     json_t *slice = NULL;
-    if (marks && pti_backward_slice(&x->flow, value, true, marks))
+    uint32_t follow = PTI_SLICE_ADDRESSES | (x->no_branches ? 0 : PTI_SLICE_BRANCHES);
+    pti_status status = marks ? pti_backward_slice(&x->flow, value, follow, marks) : PTI_MEMORY;
+    if (status == PTI_OK)
         slice = json_of_slice(x, marks);
     free(marks);
+    if (status == PTI_LIMIT)
+        return usage_error(&command_inspect, "--slice: %s has too many branches; --no-branches leaves them out", x->function->name);
     if (!slice)
         return usage_error(&command_inspect, "out of memory");
     if (json) {
@@ -167,7 +172,8 @@ int report_slice(report *r, const inspection *x, const char *spec, json_t **json
     }
     char place[48];
     report_heading(r, 3, "What %s at %s is made of", name, insn_place_line(x, insn, place));
-    report_paragraph(r, "%zu statements, back to loads from memory, parameters, special registers and constants.", json_array_size(slice));
+    report_paragraph(r, "%zu statements, back to loads from memory, parameters, special registers and constants; branches that decide %s.",
+                     json_array_size(slice), x->no_branches ? "are left out" : "are among them");
     bool done = print_slice(r, x, slice);
     json_decref(slice);
     return done ? EXIT_DONE : usage_error(&command_inspect, "out of memory");

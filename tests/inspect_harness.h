@@ -11,6 +11,7 @@ extern "C" {
 #include "ptx/inspect/lives.h"
 #include "ptx/inspect/params.h"
 #include "ptx/inspect/shared.h"
+#include "ptx/inspect/slice.h"
 }
 
 // Its parameters: p (u64), n, m (u32), s (32 bytes); registers %p %h %r %d %f; 4096 bytes of shared memory, mem.

@@ -163,11 +163,11 @@ TEST(InspectLives, ValuesCarriedOverPhases)
     EXPECT_EQ(a.lives.across[2], 6u);
 }
 
-static std::vector<uint32_t> slice(const Analysis &a, uint32_t insn, const std::string &name, bool addresses = true)
+static std::vector<uint32_t> slice(const Analysis &a, uint32_t insn, const std::string &name, uint32_t follow = PTI_SLICE_ADDRESSES)
 {
     std::vector<uint8_t> marks(a.f->ninsns);
     std::vector<uint32_t> out;
-    EXPECT_TRUE(pti_backward_slice(&a.flow, pti_value_read(&a.flow, insn, a.reg(name)), addresses, marks.data()));
+    EXPECT_EQ(pti_backward_slice(&a.flow, pti_value_read(&a.flow, insn, a.reg(name)), follow, marks.data()), PTI_OK);
     for (uint32_t i = 0; i < a.f->ninsns; i++)
         if (marks[i]) out.push_back(i);
     return out;
@@ -178,8 +178,33 @@ TEST(InspectSlice, BackThroughPhisGuardsAndAddresses)
     Analysis a("mov.u32 %r1, %tid.x; mov.u32 %r2, 5; setp.gt.u32 %p1, %r1, 3; mov.u32 %r3, 0; @%p1 bra L; add.s32 %r3, %r2, 1; L: setp.eq.u32 %p2, %r1, 9;"
                "@%p2 mov.u32 %r3, 8; shl.b32 %r4, %r1, 2; ld.shared.u32 %r5, [%r4]; add.s32 %r6, %r3, %r5; st.shared.u32 [mem], %r6;");
     EXPECT_EQ(slice(a, 11, "%r6"), (std::vector<uint32_t>{0, 1, 3, 5, 6, 7, 8, 9, 10}));
-    EXPECT_EQ(slice(a, 11, "%r6", false), (std::vector<uint32_t>{0, 1, 3, 5, 6, 7, 9, 10}));
+    EXPECT_EQ(slice(a, 11, "%r6", 0), (std::vector<uint32_t>{0, 1, 3, 5, 6, 7, 9, 10}));
     EXPECT_EQ(slice(a, 5, "%r2"), (std::vector<uint32_t>{1}));
+}
+
+TEST(InspectSlice, BranchesThatDecide)
+{
+    const uint32_t all = PTI_SLICE_ADDRESSES | PTI_SLICE_BRANCHES;
+    // Which of two values arrives; a branch beside it decides nothing.
+    Analysis a("mov.u32 %r1, %tid.x; setp.gt.u32 %p1, %r1, 3; mov.u32 %r3, 0; @%p1 bra L; mov.u32 %r3, 7; L: setp.eq.u32 %p2, %r1, 9; @%p2 bra M; mov.u32 %r4, 1;"
+               "M: st.shared.u32 [mem], %r3;");
+    EXPECT_EQ(slice(a, 8, "%r3", all), (std::vector<uint32_t>{0, 1, 2, 3, 4}));
+    EXPECT_EQ(slice(a, 8, "%r3"), (std::vector<uint32_t>{2, 4}));
+    EXPECT_EQ(slice(a, 6, "%p2", all), (std::vector<uint32_t>{0, 5}));
+    // Both ways come there: no dependence on the branch, but on the early exit before it.
+    Analysis b("mov.u32 %r1, %tid.x; setp.gt.u32 %p1, %r1, 30; @%p1 ret; setp.gt.u32 %p2, %r1, 3; @%p2 bra L; mov.u32 %r2, 7; L: mov.u32 %r3, 5; st.shared.u32 [mem], %r3;");
+    EXPECT_EQ(slice(b, 7, "%r3", all), (std::vector<uint32_t>{0, 1, 2, 6}));
+    // A loop's condition decides what comes out of it, and so does the one around it.
+    Analysis c("mov.u32 %r1, 0; mov.u32 %r9, %tid.x; setp.eq.u32 %p3, %r9, 2; @%p3 bra E; L: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 8; @%p1 bra L;"
+               "E: mov.u32 %r4, 4; st.shared.u32 [mem], %r1; st.shared.u32 [mem], %r4;");
+    EXPECT_EQ(slice(c, 8, "%r1", all), (std::vector<uint32_t>{0, 1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(slice(c, 9, "%r4", all), (std::vector<uint32_t>{7}));
+    // An end that is never reached.
+    Analysis d("mov.u32 %r1, 0; L: add.u32 %r1, %r1, 1; st.shared.u32 [mem], %r1; bra L;");
+    EXPECT_EQ(slice(d, 2, "%r1", all), (std::vector<uint32_t>{0, 1}));
+    // What loads read is left out, branches are not.
+    Analysis e("mov.u32 %r1, %tid.x; setp.gt.u32 %p1, %r1, 3; shl.b32 %r2, %r9, 2; @%p1 bra L; ld.shared.u32 %r3, [%r2]; L: st.shared.u32 [mem], %r3;");
+    EXPECT_EQ(slice(e, 5, "%r3", PTI_SLICE_BRANCHES), (std::vector<uint32_t>{0, 1, 3, 4}));
 }
 
 // ------------------------------------------------------------ shared memory

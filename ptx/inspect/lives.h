@@ -1,4 +1,4 @@
-/* lives.h - how long registers live: names that hold one value after another, values that are carried over phases, and slices.
+/* lives.h - how long registers live: names that hold one value after another, and values that are carried over phases.
  *
  * A LIFE is all definitions of one register that meet in some use, and their uses: what a compiler would give one name. Two lives
  * of one register have nothing to do with each other: the name is reused. A life goes, in the order of the text, from its first definition to
@@ -44,9 +44,5 @@ typedef struct pti_carried {
 /* Lives with to - from >= distance that are not constant, grouped, the longest ways first; the list is the caller's to free.
  * *n = PTI_NONE: no memory. */
 pti_carried *pti_carried_lives(const pti_lives *l, uint32_t distance, uint32_t *n);
-
-/* Marks (ninsns bytes) the instructions that a value is made of: definitions, what they read, and guards, back to loads and
- * special registers; with `addresses` false those of loads are left out. False when memory is exhausted. */
-bool pti_backward_slice(const pti_flow *flow, uint32_t value, bool addresses, uint8_t *marks);
 
 #endif

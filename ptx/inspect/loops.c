@@ -7,7 +7,8 @@
 #include <string.h>
 
 enum { MOST_TESTS = 4, MOST_STATES = 8 };
-static const uint64_t most_blocks = UINT64_C(1) << 27;     /* looked at for all loops */
+static const uint64_t most_blocks = UINT64_C(1) << 26;     /* looked at to find which are in which loop */
+static const uint64_t most_work = UINT64_C(1) << 26;       /* formulas times threads; then no more loops are bounded */
 static const uint64_t most_table = UINT64_C(1) << 22;      /* numbers in tables of states */
 
 /* ------------------------------------------------------------ loops */
@@ -15,9 +16,7 @@ static const uint64_t most_table = UINT64_C(1) << 22;      /* numbers in tables 
 bool pti_in_loop(const pti_loops *l, uint32_t block, uint32_t loop)
 {
     uint32_t in = l->of_block[block];
-    while (in != PTI_NONE && in != loop)
-        in = l->list[in].parent;
-    return in == loop && loop != PTI_NONE;
+    return in != PTI_NONE && loop != PTI_NONE && l->list[in].number - l->list[loop].number < l->list[loop].inside;
 }
 
 static bool is_back_edge(const pti_loops *l, uint32_t from, uint32_t head)
@@ -35,6 +34,7 @@ static void mark_blocks(pti_loops *l, uint32_t loop, uint32_t *stack)
     while (depth) {
         const pti_block *b = &flow->blocks[stack[--depth]];
         bool at_head = b == &flow->blocks[head];
+        l->work++;
         for (uint32_t k = 0; k < b->npredecessors; k++) {
             uint32_t p = b->predecessors[k];
             if (p == PTI_NONE || (at_head && !is_back_edge(l, p, head)) || l->of_block[p] == loop || !pti_dominates(&l->dominators, head, p))
@@ -62,15 +62,34 @@ static bool find_heads(pti_loops *l)
     l->list = pti_take(&l->arena, l->count, sizeof *l->list);
     for (uint32_t b = 0; l->list && b < flow->nblocks; b++)
         if (l->at_head[b] != PTI_NONE)
-            l->list[l->at_head[b]] = (pti_loop){.head = b, .parent = PTI_NONE, .turn = PTI_NONE, .test = PTI_NONE, .most = -1, .count = PTI_NONE};
+            l->list[l->at_head[b]] = (pti_loop){.head = b, .parent = PTI_NONE, .turn = PTI_NONE, .first_block = PTI_NONE, .test = PTI_NONE, .most = -1, .count = PTI_NONE};
     return l->list != NULL;
+}
+
+/* Numbers in the tree of loops, so that a question takes no time. Parents stand before children. */
+static bool number_loops(pti_loops *l)
+{
+    uint32_t *used = calloc((size_t)l->count + 1, sizeof *used), top = 0;
+    for (uint32_t i = l->count; used && i-- > 0;) {
+        l->list[i].inside++;
+        if (l->list[i].parent != PTI_NONE)
+            l->list[l->list[i].parent].inside += l->list[i].inside;
+    }
+    for (uint32_t i = 0; used && i < l->count; i++) {
+        uint32_t p = l->list[i].parent;
+        l->list[i].number = p == PTI_NONE ? top : l->list[p].number + 1 + used[p];
+        *(p == PTI_NONE ? &top : &used[p]) += l->list[i].inside;
+    }
+    bool done = used != NULL;
+    free(used);
+    return done;
 }
 
 /* Many loops, each around all others, would take the square of the text. */
 static bool mark_all(pti_loops *l)
 {
     uint32_t *stack = malloc(((size_t)l->s->flow->nblocks + 1) * sizeof *stack);
-    for (uint32_t i = 0; stack && i < l->count && (uint64_t)i * l->s->flow->nblocks < most_blocks; i++) {
+    for (uint32_t i = 0; stack && i < l->count && l->work < most_blocks; i++) {
         l->list[i].parent = l->of_block[l->list[i].head];
         mark_blocks(l, i, stack);
     }
@@ -254,26 +273,44 @@ static bool is_test(pti_loops *l, uint32_t loop, uint32_t block, test *out)
     return true;
 }
 
-static uint32_t find_tests(pti_loops *l, uint32_t loop, test *tests, uint32_t *exits)
+/* Tests among the blocks that are in no inner loop. */
+static uint32_t find_tests(pti_loops *l, uint32_t loop, const uint32_t *next, test *tests)
+{
+    uint32_t n = 0;
+    for (uint32_t b = l->list[loop].first_block; b != PTI_NONE && n < MOST_TESTS; b = next[b])
+        n += is_test(l, loop, b, &tests[n]);
+    return n;
+}
+
+/* Ways out of loops: each edge leaves those around its start that are not around its end. */
+static void count_exits(pti_loops *l)
 {
     const pti_flow *flow = l->s->flow;
-    uint32_t n = 0;
-    *exits = 0;
-    if ((l->work += flow->nblocks) > most_blocks)
-        return 0;
-    for (uint32_t i = flow->blocks[l->list[loop].head].order; i < flow->nblocks; i++) {
-        uint32_t b = flow->ordered[i];
-        if (!pti_in_loop(l, b, loop))
-            continue;
+    for (uint32_t b = 0; b < flow->nblocks; b++) {
         const ptx_insn *last = &flow->function->insns[flow->blocks[b].end - 1];
-        bool end = last->operation && (strcmp(last->operation, "ret") == 0 || strcmp(last->operation, "exit") == 0 || strcmp(last->operation, "trap") == 0);
-        *exits += end;
+        const char *op = last->operation ? last->operation : "";
+        bool ends = strcmp(op, "ret") == 0 || strcmp(op, "exit") == 0 || strcmp(op, "trap") == 0;
+        for (uint32_t i = l->of_block[b]; ends && i != PTI_NONE && l->list[i].exits < 2; i = l->list[i].parent)
+            l->list[i].exits++;
         for (uint32_t k = 0; k < flow->blocks[b].nsuccessors; k++)
-            *exits += !pti_in_loop(l, flow->blocks[b].successors[k], loop);
-        if (n < MOST_TESTS && is_test(l, loop, b, &tests[n]))
-            n++;
+            for (uint32_t i = l->of_block[b]; i != PTI_NONE && !pti_in_loop(l, flow->blocks[b].successors[k], i); i = l->list[i].parent)
+                l->list[i].exits++;
     }
-    return n;
+}
+
+/* The blocks of each loop, without those of inner ones, in order. */
+static uint32_t *list_blocks(pti_loops *l)
+{
+    const pti_flow *flow = l->s->flow;
+    uint32_t *next = malloc(((size_t)flow->nblocks + 1) * sizeof *next);
+    for (uint32_t i = flow->nblocks; next && i-- > 0;) {
+        uint32_t b = flow->ordered[i];
+        if (l->of_block[b] == PTI_NONE)
+            continue;
+        next[b] = l->list[l->of_block[b]].first_block;
+        l->list[l->of_block[b]].first_block = b;
+    }
+    return next;
 }
 
 /* turns = count / divisor, rounded up, from a condition on which the loop goes on: a + s·turn < 0 and its like. */
@@ -360,17 +397,17 @@ static bool run(pti_loops *l, uint32_t loop, test *tests, uint32_t ntests, int64
     return keep_states(l, x);
 }
 
-static bool find_turns(pti_loops *l, uint32_t loop, int64_t *values)
+static bool find_turns(pti_loops *l, uint32_t loop, const uint32_t *next, int64_t *values)
 {
     test tests[MOST_TESTS];
-    uint32_t exits, n = find_tests(l, loop, tests, &exits);
+    uint32_t n = find_tests(l, loop, next, tests);
     pti_loop *x = &l->list[loop];
     if (n == 0)
         return true;
     test first = tests[0], all[MOST_TESTS];
     memcpy(all, tests, sizeof all);
     x->test = first.insn;
-    x->single = exits == 1;
+    x->single = x->exits == 1;
     if (l->threads && l->s->nthreads && !run(l, loop, tests, n, values))
         return false;
     for (uint32_t i = 0; i < n; i++)
@@ -393,15 +430,20 @@ static bool take_all(pti_loops *l)
         return false;
     memset(l->of_block, 0xff, ((size_t)flow->nblocks + 1) * sizeof *l->of_block);
     memset(l->at_head, 0xff, ((size_t)flow->nblocks + 1) * sizeof *l->at_head);
-    if (!find_heads(l) || !mark_all(l) || !find_states(l) || !(l->turn = pti_take(&l->arena, l->count, sizeof *l->turn)))
+    if (!find_heads(l) || !mark_all(l) || !number_loops(l) || !find_states(l) || !(l->turn = pti_take(&l->arena, l->count, sizeof *l->turn)))
         return false;
     find_turn_atoms(l);
+    l->work = 0;
     int64_t *values = malloc((l->s->nthreads + 1) * sizeof *values);
-    bool done = values != NULL;
+    uint32_t *next = list_blocks(l);
+    bool done = values && next;
+    count_exits(l);
     for (uint32_t i = 0; i < l->count; i++)
         l->turn[i] = -1;
-    for (uint32_t i = 0; done && i < l->count; i++)
-        done = find_turns(l, i, values);
+    for (uint32_t i = 0; done && i < l->count && l->work < most_work; i++)
+        done = find_turns(l, i, next, values);
+    l->work = 0;
+    free(next);
     free(values);
     return done && !l->s->failed;
 }

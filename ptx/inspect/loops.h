@@ -23,7 +23,9 @@ typedef struct pti_state {
 
 typedef struct pti_loop {
     uint32_t head, parent;             /* block; the loop around it, or PTI_NONE */
+    uint32_t number, inside;           /* in the tree of loops, and how many are in it, itself among them */
     uint32_t turn;                     /* the atom of turn(head), PTI_NONE: no formula has it */
+    uint32_t first_block, exits;       /* of its own blocks; ways out, the first few of them */
     uint32_t last_insn;                /* of the text that belongs to it */
     uint32_t test;                     /* the branch that ends it, PTI_NONE: none was understood */
     bool test_leads;                   /* its body stands behind the test: it is executed once less than the test */
