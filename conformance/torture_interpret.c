@@ -20,6 +20,13 @@ typedef struct thread {
     bool ended;
 } thread;
 
+/* An instruction as its case, and its elements. */
+typedef struct prepared {
+    conform_case c;                      /* form is NULL: not yet */
+    ptx_value values[ISA_MAX_ELEMS];
+    uint32_t n;
+} prepared;
+
 typedef struct machine {
     const ptx_module *module;
     const ptx_function *f;
@@ -28,6 +35,7 @@ typedef struct machine {
     uint64_t params[3];
     uint8_t shared[4 * TORTURE_BLOCK];
     thread threads[TORTURE_BLOCK];
+    prepared *prepared;                  /* of each instruction */
     uint32_t block;
     uint64_t steps;
     jmp_buf fail;
@@ -141,49 +149,47 @@ static void reduce(machine *m, const ptx_insn *insn, uint32_t tid)
 
 /* ------------------------------------------------------------ instructions */
 
-/* The case that stands for an instruction; its immediates are read from the instruction itself. */
-static void to_case(const ptx_insn *insn, conform_case *c)
+/* The case that stands for an instruction; its immediates are read from the instruction itself. Made when it is first met. */
+static const prepared *prepare(machine *m, const ptx_insn *insn)
 {
-    memset(c, 0, sizeof *c);
-    c->form = insn->form;
-    c->tuple = insn->tuple;
-    snprintf(c->meaning, sizeof c->meaning, "%s", isa_meaning_names[insn->meaning]);
-    c->nelems = isa_signature(insn->form, &insn->tuple, c->elems);
+    prepared *p = &m->prepared[insn - m->f->insns];
+    if (p->c.form)
+        return p;
+    p->c.tuple = insn->tuple;
+    snprintf(p->c.meaning, sizeof p->c.meaning, "%s", isa_meaning_names[insn->meaning]);
+    p->c.nelems = isa_signature(insn->form, &insn->tuple, p->c.elems);
+    p->n = ptx_flatten(insn, p->values);
+    p->c.form = insn->form;
+    return p;
 }
 
 static void arithmetic(machine *m, const ptx_insn *insn, uint32_t tid)
 {
-    conform_case c;
-    ptx_value values[ISA_MAX_ELEMS];
+    const prepared *p = prepare(m, insn);
     uint64_t x[ISA_MAX_ELEMS] = {0};
-    to_case(insn, &c);
-    const uint32_t n = ptx_flatten(insn, values);
-    for (uint32_t e = 0; e < n; e++)
-        if (c.elems[e].role == ISA_ROLE_SRC || c.elems[e].role == ISA_ROLE_IMM)
-            x[e] = value(m, insn, tid, &values[e]);
-    conform_expect_lane(&c, x);
-    for (uint32_t e = 0; e < n; e++)
-        if (c.elems[e].role == ISA_ROLE_DST)
-            set(m, tid, &values[e], x[e]);
+    for (uint32_t e = 0; e < p->n; e++)
+        if (p->c.elems[e].role == ISA_ROLE_SRC || p->c.elems[e].role == ISA_ROLE_IMM)
+            x[e] = value(m, insn, tid, &p->values[e]);
+    conform_expect_lane(&p->c, x);
+    for (uint32_t e = 0; e < p->n; e++)
+        if (p->c.elems[e].role == ISA_ROLE_DST)
+            set(m, tid, &p->values[e], x[e]);
 }
 
 /* All lanes of a warp stand at the instruction. */
 static void collective(machine *m, const ptx_insn *insn, uint32_t warp)
 {
-    conform_case c;
-    ptx_value values[ISA_MAX_ELEMS];
+    const prepared *p = prepare(m, insn);
     uint64_t x[ISA_MAX_ELEMS][CONFORM_LANES] = {{0}};
     uint32_t undefined;
-    to_case(insn, &c);
-    const uint32_t n = ptx_flatten(insn, values);
-    for (uint32_t e = 0; e < n; e++)
-        for (uint32_t lane = 0; lane < WARP && c.elems[e].role != ISA_ROLE_DST; lane++)
-            if (c.elems[e].role == ISA_ROLE_SRC || c.elems[e].role == ISA_ROLE_IMM)
-                x[e][lane] = value(m, insn, warp * WARP + lane, &values[e]);
-    conform_expect_warp(&c, x, ~0u, PXB_MMA_ADA, &undefined);
-    for (uint32_t e = 0; e < n; e++)
-        for (uint32_t lane = 0; lane < WARP && c.elems[e].role == ISA_ROLE_DST; lane++)
-            set(m, warp * WARP + lane, &values[e], x[e][lane]);
+    for (uint32_t e = 0; e < p->n; e++)
+        for (uint32_t lane = 0; lane < WARP && p->c.elems[e].role != ISA_ROLE_DST; lane++)
+            if (p->c.elems[e].role == ISA_ROLE_SRC || p->c.elems[e].role == ISA_ROLE_IMM)
+                x[e][lane] = value(m, insn, warp * WARP + lane, &p->values[e]);
+    conform_expect_warp(&p->c, x, ~0u, PXB_MMA_ADA, &undefined);
+    for (uint32_t e = 0; e < p->n; e++)
+        for (uint32_t lane = 0; lane < WARP && p->c.elems[e].role == ISA_ROLE_DST; lane++)
+            set(m, warp * WARP + lane, &p->values[e], x[e][lane]);
 }
 
 static bool is_collective(const ptx_insn *insn)
@@ -275,11 +281,13 @@ bool torture_interpret(const ptx_module *module, const conform_list *list, tortu
     machine *m = calloc(1, sizeof *m);
     const ptx_function *f = ptx_find_function(module, "torture");
     uint64_t *registers = f ? calloc((size_t)TORTURE_BLOCK * (f->nregisters + 1), sizeof *registers) : NULL;
-    bool good = m && registers && !f->broken;
+    prepared *all = f ? calloc(f->ninsns + 1, sizeof *all) : NULL;
+    bool good = m && registers && all && !f->broken;
     snprintf(why, size, "%s", !f ? "no entry torture" : f->broken ? f->why->message : "out of memory");
     if (good) {
         m->module = module;
         m->f = f;
+        m->prepared = all;
         m->list = list;
         m->data = data;
         m->why = why;
@@ -293,6 +301,7 @@ bool torture_interpret(const ptx_module *module, const conform_list *list, tortu
         for (m->block = 0; good && m->block < TORTURE_BLOCKS; m->block++)
             run_block(m);
     }
+    free(all);
     free(registers);
     free(m);
     return good;

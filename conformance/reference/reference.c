@@ -72,22 +72,25 @@ typedef bool family(const ref_name *, const uint64_t *, uint64_t *);
 bool ref_eval(const char *meaning, const uint64_t *src, uint64_t *dst)
 {
     static family *const families[] = {ref_compare, ref_video, ref_cvt, ref_move, ref_logic, ref_half, ref_float, ref_int};
-    /* Of the last name: its words and its family, which do not depend on the values. */
-    static _Thread_local char last[128];
-    static _Thread_local ref_name name;
-    static _Thread_local family *known;
-    if (strcmp(last, meaning)) {
-        if (strlen(meaning) >= sizeof last)
+    /* Of names that were met: their words and families, which do not depend on the values. */
+    typedef struct entry { char text[128]; ref_name name; family *known; } entry;
+    static _Thread_local entry seen[64];
+    uint32_t hash = 0;
+    for (const char *p = meaning; *p; p++)
+        hash = hash * 31 + (uint8_t)*p;
+    entry *const s = &seen[hash % 64];
+    if (strcmp(s->text, meaning)) {
+        if (strlen(meaning) >= sizeof s->text)
             return false;
-        strcpy(last, meaning);
-        parse_name(meaning, &name);
-        known = NULL;
+        strcpy(s->text, meaning);
+        parse_name(meaning, &s->name);
+        s->known = NULL;
     }
-    if (known)
-        return known(&name, src, dst);
+    if (s->known)
+        return s->known(&s->name, src, dst);
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (families[i](&name, src, dst)) {
-            known = families[i];
+        if (families[i](&s->name, src, dst)) {
+            s->known = families[i];
             return true;
         }
     return false;
