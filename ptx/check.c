@@ -229,7 +229,8 @@ static bool one_width(const fitting *f, const ptx_raw_operand *raw)
 /* A source in braces. There ptxas takes special registers for every instruction, and constants for matrix products too. */
 static bool fits_element(const fitting *f, const ptx_raw_value *v, ptx_type type)
 {
-    if (v->kind != PTX_RAW_SPECIAL && !(f->reading->flags & PTX_FLAG_NO_CONSTANTS))
+    const bool constant = v->kind == PTX_RAW_INT || v->kind == PTX_RAW_FLOAT;
+    if (v->kind != PTX_RAW_SPECIAL && !(constant && f->reading->flags & PTX_FLAG_NO_CONSTANTS))
         return ptx_check_value(f->p, f->reading, v, type, f->report);
     ptx_reading open = *f->reading;
     open.flags = (uint8_t)((open.flags | PTX_FLAG_SPECIALS) & ~PTX_FLAG_NO_CONSTANTS);

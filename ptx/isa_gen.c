@@ -412,6 +412,14 @@ static void emit_docs(const char *directory)
             "functions of `ptx/lib` (\"lowered\", %u functions); %u are operations that each target writes itself; %u are parsed and "
             "checked, and a function that uses them says so when it is loaded.\n\nThe notation of forms and operands is described in "
             "`ptx/isa.h`.\n", ROWS, gen_family_count(), lowered, nmeanings, operations, ROWS - lowered - operations);
+    fputs("\n## What is not lowered, and why\n\n"
+          "Loading a function that holds one of these is an error that names line and instruction; the other functions of the module run.\n\n"
+          "| instructions | why |\n| --- | --- |\n"
+          "| `wgmma` | matrix products of four warps out of shared memory, of sm_90a alone: no later architecture has them |\n"
+          "| `tcgen05` | tensor memory, a memory space that sm_100 and its kin alone have |\n"
+          "| `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`, `cp.async.bulk.prefetch.tensor`, `tensormap` | "
+          "tensor maps: objects of 128 bytes that the driver makes, in a format that is not published |\n"
+          "| `multimem` | addresses that stand for memory of several GPUs at once |\n", f);
     for (uint32_t i = 0; i < gen_family_count(); i++)
         emit_family(f, gen_family(i));
     gen_close(f, "isa.md");
