@@ -5,6 +5,7 @@ Usage: cli_test.py PTXBRIDGE SOURCE_DIR
 """
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -382,6 +383,15 @@ class Cli(unittest.TestCase):
         with open(state, "wb") as f:
             f.write(bytes(range(256)) * 8)
         self.run_command(*some, "--state", state, status=2)
+
+    def test_conform_filter(self):
+        listed = lambda which: self.run_command("conform", "--list", "--filter", which).stdout.splitlines()
+        names = listed("cvt.*e4m3*|ex2*|rcp*|rsqrt*|add.f16|mul.f16|fma.rn.f16x2")
+        self.assertTrue(all(re.match(r"cvt\..*e4m3|ex2|rcp|rsqrt|(add|mul)\.f16|fma\.rn\.f16x2", name) for name in names), names)
+        for name in ("cvt.rn.f16x2.e4m3x2", "ex2.approx.f32", "rcp.rn.f32", "rsqrt.approx.f32", "add.f16", "mul.f16", "fma.rn.f16x2"):
+            self.assertIn(name, names)
+        self.assertEqual(listed("^add.f16$"), ["add.f16"])
+        self.assertIn("no case has a name", self.run_command("conform", "--list", "--filter", "f16", status=2).stderr)
 
     def test_a_good_record_stays(self):
         case, record = os.path.join(SOURCE, "ptx_corpus", "kernels", "saxpy.json"), self.path("r.npz")
