@@ -148,6 +148,9 @@ static bool count_slots(measurer *m, pti_base_info *b)
 
 /* ------------------------------------------------------------ extents */
 
+/* What lies further off than any object is not measured: ends and differences of offsets stay in 64 bits. */
+static const int64_t most_offset = INT64_C(1) << 61;
+
 /* Begins to go through the offsets of an access; false when they are not known or would take too long. */
 static bool begin(measurer *m, const pti_access *a, pti_turns *turns)
 {
@@ -179,16 +182,20 @@ static void measure_access(measurer *m, pti_access *a)
     b->nwrites += a->writes;
     pti_turns turns;
     uint32_t lanes = lanes_used(&m->s->flow->function->insns[a->insn]);
-    bool any = false, begun = begin(m, a, &turns);
+    bool any = false, far = false, begun = begin(m, a, &turns);
     while (begun && next(m, a, &turns))
         for (uint32_t i = 0; i < m->s->nthreads; i++) {
             if (!is_in(m->set, i) || i % 32 >= lanes)
                 continue;
+            if (m->values[i] > most_offset || m->values[i] < -most_offset) {
+                far = true;
+                continue;
+            }
             a->low = !any || m->values[i] < a->low ? m->values[i] : a->low;
             a->high = !any || m->values[i] + a->bytes > a->high ? m->values[i] + a->bytes : a->high;
             any = true;
         }
-    a->computed = begun && !turns.failed;
+    a->computed = begun && !turns.failed && !far;
     a->uncertain = a->computed && turns.uncertain;
     if (!a->computed) {
         a->low = a->high = 0;
