@@ -43,7 +43,7 @@ static bool remember(amd_device *d, pxb_address base, size_t bytes, amd_memory m
     }
     size_t i = above(d, base);
     memmove(&d->ranges[i + 1], &d->ranges[i], (d->nranges - i) * sizeof *d->ranges);
-    d->ranges[i] = (amd_range){base, bytes, memory};
+    d->ranges[i] = (amd_range){base, bytes, memory, false};
     d->nranges++;
     return true;
 }
@@ -80,16 +80,34 @@ pxb_status amd_alloc_shared(pxb_device *device, size_t bytes, bool managed, pxb_
     return rt_no_memory(device->context);
 }
 
-pxb_status amd_free(pxb_device *device, pxb_address address)
+static pxb_status release(pxb_device *device, pxb_address address, bool held)
 {
     amd_device *d = amd_of(device);
     size_t i = above(d, address);
-    if (!i || d->ranges[i - 1].base != address)
+    if (!i || d->ranges[i - 1].base != address || d->ranges[i - 1].held != held)
         return rt_fail(device->context, PXB_BAD_ARGUMENT, "0x%" PRIx64 " is not the start of an allocation", address);
     amd_memory memory = d->ranges[i - 1].memory;
     memmove(&d->ranges[i - 1], &d->ranges[i], (d->nranges - i) * sizeof *d->ranges);
     d->nranges--;
     return memory == AMD_OWN ? d->backend->free(device, address) : d->backend->free_shared(device, address, memory == AMD_MANAGED);
+}
+
+pxb_status amd_free(pxb_device *device, pxb_address address)
+{
+    return release(device, address, false);
+}
+
+void amd_hold(pxb_device *device, pxb_address address)
+{
+    amd_device *d = amd_of(device);
+    size_t i = above(d, address);
+    if (i && d->ranges[i - 1].base == address)
+        d->ranges[i - 1].held = true;
+}
+
+void amd_free_held(pxb_device *device, pxb_address address)
+{
+    release(device, address, true);
 }
 
 pxb_status amd_write(pxb_device *device, pxb_address to, const void *from, size_t bytes)
@@ -181,7 +199,7 @@ void amd_release(pxb_device *device)
 {
     amd_device *d = amd_of(device);
     while (d->nranges)
-        amd_free(device, d->ranges[d->nranges - 1].base);
+        release(device, d->ranges[d->nranges - 1].base, d->ranges[d->nranges - 1].held);
     free(d->ranges);
     free(d->slot_used);
 }

@@ -52,7 +52,7 @@ typedef struct amd_backend {
 } amd_backend;
 
 typedef enum amd_memory { AMD_OWN, AMD_PINNED, AMD_MANAGED } amd_memory;
-typedef struct amd_range { pxb_address base; size_t bytes; amd_memory memory; } amd_range;
+typedef struct amd_range { pxb_address base; size_t bytes; amd_memory memory; bool held; } amd_range;   /* held: see amd_hold */
 
 /* The first member of a backend's device->state. */
 typedef struct amd_device {
@@ -105,6 +105,9 @@ struct amd_kernel {
 pxb_status amd_alloc(pxb_device *device, size_t bytes, pxb_address *out);
 pxb_status amd_alloc_shared(pxb_device *device, size_t bytes, bool managed, pxb_address *out);
 pxb_status amd_free(pxb_device *device, pxb_address address);
+/* Makes an allocation a module's, for its variables: callers can read and write it, but not free it. */
+void amd_hold(pxb_device *device, pxb_address address);
+void amd_free_held(pxb_device *device, pxb_address address);
 /* After the device lost everything that was on it. */
 void amd_forget(pxb_device *device);
 /* The allocation that holds an address; NULL if none does. */

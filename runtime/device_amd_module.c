@@ -86,6 +86,7 @@ static void place(void *user, const ptx_variable *v)
     const size_t bytes = (size_t)(size + align - 1);
     const bool shared = v->managed && amd_of(m->device)->backend->alloc_shared;
     p->status = shared ? amd_alloc_shared(m->device, bytes, true, &m->allocations[slot]) : amd_alloc(m->device, bytes, &m->allocations[slot]);
+    amd_hold(m->device, m->allocations[slot]);
     m->slots[slot] = (m->allocations[slot] + align - 1) / align * align;
     if (!p->status)
         p->status = amd_set(m->device, m->slots[slot], 0, (size_t)size);
@@ -350,7 +351,7 @@ void amd_module_unload(pxb_device *device, void *module)
     }
     for (uint32_t i = 0; m->allocations && i < m->nslots; i++)
         if (m->allocations[i])
-            amd_free(device, m->allocations[i]);
+            amd_free_held(device, m->allocations[i]);
     free(m->slots);
     free(m->allocations);
     free(m->functions);

@@ -296,10 +296,18 @@ uint64_t cpu_alloc(cpu_device *d, uint64_t bytes)
     return address;
 }
 
+/* What holds a module's variables is the module's. */
+static bool holds_variables(const cpu_device *d, uint64_t address)
+{
+    const cpu_extent *e = region_find(&d->global, address);
+    uint32_t i = e ? extent_after(d->variables, d->nvariables, e->user + e->user_bytes - 1) : 0;
+    return i && d->variables[i - 1].user >= e->user;
+}
+
 bool cpu_free(cpu_device *d, uint64_t address)
 {
     pthread_mutex_lock(&d->lock);
-    bool found = cpu_region_free(&d->global, address);
+    bool found = !holds_variables(d, address) && cpu_region_free(&d->global, address);
     pthread_mutex_unlock(&d->lock);
     return found;
 }
@@ -470,12 +478,13 @@ bool cpu_variables_add(cpu_device *d, const cpu_extent *extents, uint32_t count)
     return room;
 }
 
-void cpu_variables_remove(cpu_device *d, uint64_t low, uint64_t bytes)
+void cpu_variables_remove(cpu_device *d, bool constant, uint64_t base)
 {
     pthread_mutex_lock(&d->lock);
+    const cpu_extent *e = region_find(constant ? &d->constant : &d->global, base);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < d->nvariables; i++)
-        if (d->variables[i].address - low >= bytes)
+        if (!e || d->variables[i].address - e->user >= e->user_bytes)
             d->variables[kept++] = d->variables[i];
     d->nvariables = kept;
     pthread_mutex_unlock(&d->lock);

@@ -390,7 +390,8 @@ bool cpu_host_holds(cpu_device *device, uint64_t address, uint64_t bytes);
 uint64_t cpu_heap_alloc(cpu_device *device, uint64_t bytes);
 bool cpu_heap_free(cpu_device *device, uint64_t address);
 bool cpu_variables_add(cpu_device *device, const cpu_extent *extents, uint32_t count);
-void cpu_variables_remove(cpu_device *device, uint64_t low, uint64_t bytes);
+/* All of the allocation that begins at `base`, which is still there. */
+void cpu_variables_remove(cpu_device *device, bool constant, uint64_t base);
 
 /* decode.c: NULL on failure with *error filled. The module's lock is taken. */
 cpu_code *cpu_code_of(cpu_module *module, const ptx_function *function, bool plain, cpu_error *error);   /* plain: every instruction, for traces */

@@ -209,9 +209,8 @@ void cpu_module_unload(cpu_module *m)
         return;
     cpu_device *d = m->device;
     pthread_mutex_lock(&d->launch_lock);
-    for (uint32_t k = 0; m->places && k < m->nplaces; k++)
-        if (m->places[k].address)
-            cpu_variables_remove(d, m->places[k].address, 1);
+    cpu_variables_remove(d, false, m->globals);
+    cpu_variables_remove(d, true, m->constants);
     pthread_mutex_lock(&d->lock);
     if (m->globals)
         cpu_region_free(&d->global, m->globals);
