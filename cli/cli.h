@@ -58,6 +58,8 @@ int print_json(json_t *json);
 /* Progress on one line of stderr, only if that is a terminal. */
 void show_progress(void *user, const char *phase, uint32_t done, uint32_t of);
 void clear_progress(void);
+/* case_options.remark: to stderr, once for the two sides of a comparison. */
+void show_remark(const char *text);
 
 /* A table: cells are copied; the first row is the head. Numbers are right-aligned by a '>' at a column's place in `align`. */
 typedef struct table { char ***rows; uint32_t nrows, ncols; const char *align; } table;

@@ -46,7 +46,7 @@ static case_options options_of(const state *s, int side)
     const arguments *a = s->a;
     return (case_options){.device = a->device[side], .has_model = a->has_model[side], .model = a->model[side],
                           .mma_fast = a->mma_fast[side],
-                          .check = a->check, .has_timeout = a->has_timeout, .timeout_ms = a->timeout_ms, .repeat = 1};
+                          .check = a->check, .has_timeout = a->has_timeout, .timeout_ms = a->timeout_ms, .repeat = 1, .remark = show_remark};
 }
 
 /* The record of a case in a file. */
@@ -392,6 +392,8 @@ static int run_compare(pxb_context *ctx, int argc, char **argv)
         return usage_error(&command_compare, "a case file is expected");
     if (a.trace && a.nagainst)
         return usage_error(&command_compare, "--trace needs both sides to run: --devices A,B");
+    if (!a.trace && (a.tracing.nblocks || a.tracing.memory))
+        return usage_error(&command_compare, "--trace-blocks and --trace-memory go with --trace");
     if (a.recorded && !a.nagainst)
         return usage_error(&command_compare, "--recorded goes with --against");
     int status = settle_devices(&a);

@@ -2,15 +2,17 @@
 #include <string.h>
 #include "cli/cli.h"
 
-static void add_properties(pxb_context *ctx, const char *name, json_t *to)
+/* False: the device is there, but cannot be opened as things are (an environment variable, memory). */
+static bool add_properties(pxb_context *ctx, const char *name, json_t *to)
 {
     pxb_device *device;
     pxb_property p;
     if (pxb_device_open(ctx, name, &device) != PXB_OK)
-        return;
+        return false;
     for (uint32_t i = 0; pxb_device_property(device, i, &p) == PXB_OK; i++)
         json_object_set_new(to, p.name, json_string(p.value));
     pxb_device_close(device);
+    return true;
 }
 
 /* "gfx1100 gfx1201" of "sim" as the names to open. */
@@ -37,8 +39,10 @@ static json_t *describe(pxb_context *ctx, uint32_t index)
     json_object_set_new(device, "available", json_boolean(info.available));
     if (info.reason)
         json_object_set_new(device, "reason", json_string(info.reason));
-    if (info.available && !info.needs_choice)
-        add_properties(ctx, info.name, properties);
+    if (info.available && !info.needs_choice && !add_properties(ctx, info.name, properties)) {
+        json_object_set_new(device, "available", json_false());
+        json_object_set_new(device, "reason", json_text(pxb_last_error(ctx)->message));
+    }
     json_object_set_new(device, "properties", properties);
     if (info.available && info.choices)
         json_object_set_new(device, "choices", split_choices(info.name, info.choices));

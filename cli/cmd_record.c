@@ -185,7 +185,7 @@ static bool take_option(arguments *a, int c)
 
 static int run_record(pxb_context *ctx, int argc, char **argv)
 {
-    arguments a = {.options = {.repeat = 1}};
+    arguments a = {.options = {.repeat = 1, .remark = show_remark}};
     for (int c; (c = getopt_long(argc, argv, ":ho:", options, NULL)) != -1;) {
         if (c == 'h')
             return print_usage(&command_record);

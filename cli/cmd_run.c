@@ -73,6 +73,14 @@ static int write_folder(pxb_context *ctx, const char *folder, const case_result 
 
 /* ------------------------------------------------------------ running */
 
+/* In JSON a case that could not be run has its reason in place of results. */
+static int could_not_run(pxb_context *ctx, const char *title, json_t *list)
+{
+    json_array_append_new(list, json_pack("{s:o, s:b, s:o}", "case", json_text(title), "passed", false, "error",
+                                          json_text(pxb_last_error(ctx)->message)));
+    return report_error(ctx);
+}
+
 /* Runs one case and reports it. With --json the report is appended to `list`. */
 static int run_one(pxb_context *ctx, const char *title, const case_file *file, const run_arguments *a, json_t *list)
 {
@@ -81,7 +89,7 @@ static int run_one(pxb_context *ctx, const char *title, const case_file *file, c
     clear_progress();
     int exit_status = EXIT_DONE;
     if (status) {
-        exit_status = report_error(ctx);
+        exit_status = could_not_run(ctx, title, list);
     } else {
         if (a->json)
             json_array_append_new(list, json_of_case(title, file, a, &result));
@@ -104,7 +112,7 @@ static int run_cases(pxb_context *ctx, const run_arguments *a, int count, char *
     int exit_status = EXIT_DONE;
     for (int i = 0; i < count; i++) {
         case_file *file;
-        int one = case_read(ctx, paths[i], &file) ? report_error(ctx) : run_one(ctx, paths[i], file, a, list);
+        int one = case_read(ctx, paths[i], &file) ? could_not_run(ctx, paths[i], list) : run_one(ctx, paths[i], file, a, list);
         case_free(file);
         exit_status = graver(exit_status, one);
     }
@@ -237,7 +245,7 @@ static int run_files(pxb_context *ctx, run_arguments *a, int count, char **paths
 
 static int run_run(pxb_context *ctx, int argc, char **argv)
 {
-    run_arguments a = {.options = {.repeat = 1, .progress = show_progress}};
+    run_arguments a = {.options = {.repeat = 1, .progress = show_progress, .remark = show_remark}};
     int status = EXIT_DONE;
     bool done = false;
     for (int c; !done && (c = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {

@@ -1,6 +1,8 @@
 /* cmd_translate.c - `ptxbridge translate`: PTX to LLVM IR, assembly or an object for an AMD GPU. */
+#include <stdlib.h>
 #include <string.h>
 #include "cli/cli.h"
+#include "runtime/module.h"
 
 typedef struct arguments {
     pxb_translate_options options;
@@ -42,14 +44,11 @@ static int translate(pxb_context *ctx, const char *path, const arguments *a)
     pxb_blob blob;
     if (pxb_module_load_file(ctx, path, &module))
         return report_error(ctx);
+    char *remarks = rt_module_remarks(module->ptx);
+    fputs(remarks ? remarks : "", stderr);
+    free(remarks);
     if (pxb_translate(module, &a->options, &blob))
         return report_error(ctx);
-    /* Without --entry the entries that cannot be run are left out; say so. */
-    pxb_function_info f;
-    for (uint32_t i = 0; !a->options.entry && pxb_module_function(module, i, &f) == PXB_OK; i++)
-        if (f.is_entry && f.status != PXB_OK)
-            fprintf(stderr, "%s:%u: warning: entry \"%s\" is left out: %s\n", path, f.line, f.name,
-                    pxb_status_name(f.status));
     if (blob.left_out)
         fprintf(stderr, "%s", blob.left_out);
     char notes[4096];

@@ -140,6 +140,17 @@ void clear_progress(void)
     progress_shown = false;
 }
 
+void show_remark(const char *text)
+{
+    static char *last;
+    if (last && strcmp(last, text) == 0)
+        return;
+    free(last);
+    last = strdup(text);
+    clear_progress();
+    fputs(text, stderr);
+}
+
 /* ------------------------------------------------------------ tables */
 
 void table_start(table *t, uint32_t ncols, const char *align)

@@ -28,6 +28,15 @@ static void print_overview(FILE *to)
             "             PTXBRIDGE_CACHE=0 turns the disk cache off, PTXBRIDGE_CACHE_MB limits its size.\n");
 }
 
+/* What stdio still holds may not reach a disk that is full. */
+static int written(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "ptxbridge: the output could not be written\n");
+    return EXIT_USAGE;
+}
+
 static int run_command(const command *c, int argc, char **argv)
 {
     pxb_context *ctx;
@@ -35,13 +44,12 @@ static int run_command(const command *c, int argc, char **argv)
         fprintf(stderr, "ptxbridge: out of memory\n");
         return EXIT_USAGE;
     }
+    char why[256];
+    if (!rt_environment_is_understood(why, sizeof why))
+        fprintf(stderr, "ptxbridge: warning: %s\n", why);
     int status = c->run(ctx, argc, argv);
     pxb_context_destroy(ctx);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "ptxbridge: the output could not be written\n");
-        return EXIT_USAGE;
-    }
-    return status;
+    return written(status);
 }
 
 int main(int argc, char **argv)
@@ -52,11 +60,11 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("ptxbridge %s\n", pxb_version());
-        return EXIT_DONE;
+        return written(EXIT_DONE);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         print_overview(stdout);
-        return EXIT_DONE;
+        return written(EXIT_DONE);
     }
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(commands[i]->name, argv[1]) == 0)

@@ -203,8 +203,11 @@ pxb_status conform_run(pxb_context *ctx, const conform_list *list, const conform
         if (q.status)
             status = rt_fail(ctx, q.status, "%s", q.why);
     }
-    if (q.state)
-        fclose(q.state);
+    if (q.state) {
+        bool torn = ferror(q.state) != 0;
+        if ((fclose(q.state) != 0 || torn) && !status)
+            status = rt_fail(ctx, PXB_IO, "the state file \"%.200s\" could not be written: it is not complete", o.state);
+    }
     free(q.done);
     return status;
 }

@@ -371,7 +371,7 @@ typedef struct pxb_blob {
     void *data;
     size_t bytes;
     bool from_cache;         /**< found in the disk cache */
-    char *left_out;          /**< a line for each entry that could not be translated, when all were asked for; NULL: none */
+    char *left_out;          /**< a line for each entry that is not in it, with the reason, when all were asked for; NULL: none */
 } pxb_blob;
 
 /** How to translate. Start from PXB_TRANSLATE_OPTIONS_INIT. */

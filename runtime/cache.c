@@ -21,7 +21,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { NAME_LENGTH = 2 * RT_KEY_BYTES, MAX_LABEL = 512, DEFAULT_LIMIT_MB = 512, STALE_SECONDS = 3600 };
+enum { NAME_LENGTH = 2 * RT_KEY_BYTES, MAX_LABEL = 512, DEFAULT_LIMIT_MB = 512, MOST_LIMIT_MB = 1 << 20, STALE_SECONDS = 3600 };
 #define MAX_ENTRY ((uint64_t)1 << 30)
 
 /* Little-endian on disk, like the hosts that we build for. */
@@ -74,14 +74,22 @@ static bool make_folders(const char *path)
     return ok;
 }
 
+bool rt_cache_limit(const char *text, uint64_t *bytes)
+{
+    char *end = NULL;
+    unsigned long long mb = text ? strtoull(text, &end, 10) : DEFAULT_LIMIT_MB;
+    bool good = !text || !*text || (*text >= '0' && *text <= '9' && !*end && mb <= MOST_LIMIT_MB);
+    if (!good || (text && !*text))
+        mb = DEFAULT_LIMIT_MB;
+    *bytes = (uint64_t)mb << 20;
+    return good;
+}
+
 static uint64_t size_limit(void)
 {
-    const char *text = getenv("PTXBRIDGE_CACHE_MB");
-    char *end;
-    unsigned long long mb = text ? strtoull(text, &end, 10) : DEFAULT_LIMIT_MB;
-    if (text && (*text == '\0' || *end || mb > 1 << 20))
-        mb = DEFAULT_LIMIT_MB;
-    return (uint64_t)mb << 20;
+    uint64_t bytes;
+    rt_cache_limit(getenv("PTXBRIDGE_CACHE_MB"), &bytes);
+    return bytes;
 }
 
 static char *join(const char *folder, const char *name)

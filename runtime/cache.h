@@ -16,4 +16,7 @@ bool rt_cache_get(pxb_context *ctx, const uint8_t key[RT_KEY_BYTES], void **data
 /* Keeps a copy; `label` says in one line what it is. Then drops the least recently used entries beyond the size limit. */
 void rt_cache_put(pxb_context *ctx, const uint8_t key[RT_KEY_BYTES], const char *label, const void *data, size_t bytes);
 
+/* The size limit that a value of PTXBRIDGE_CACHE_MB means (NULL: not set); false, and the default, when it is no number. */
+bool rt_cache_limit(const char *text, uint64_t *bytes);
+
 #endif

@@ -156,6 +156,7 @@ typedef struct case_options {
     bool all;                      /* read back every buffer and surface, and the module's variables that changed */
     void (*progress)(void *user, const char *phase, uint32_t done, uint32_t of);   /* may be NULL */
     void *progress_user;
+    void (*remark)(const char *text);   /* takes what rt_module_remarks found; may be NULL */
 } case_options;
 
 /* An array as it was after the launches. */

@@ -310,7 +310,7 @@ static pxb_status launch_one(run *r, const case_launch *l, pxb_kernel *kernel, s
     if (!status)
         status = rt_launch(kernel, &o, block, (size_t)kernel->function->param_size, trace);
     free(block);
-    return status;
+    return status ? rt_place_error(r->ctx, status, r->file->path, l->line, l->column) : PXB_OK;
 }
 
 static pxb_status note_fault(run *r, pxb_status status)
@@ -354,6 +354,12 @@ static pxb_status repeat_once(run *r, uint32_t repetition)
     double started = rt_now_ms();
     pxb_status status = pxb_module_load_text(r->ctx, r->ptx, r->ptx_length, r->file->ptx, &r->module);
     r->result->parse_ms[repetition] = rt_now_ms() - started;
+    if (!status && repetition == 0 && r->options->remark) {
+        char *text = rt_module_remarks(r->module->ptx);
+        if (text)
+            r->options->remark(text);
+        free(text);
+    }
     return status ? status : run_launches(r, repetition);
 }
 
@@ -647,7 +653,8 @@ pxb_status case_run(pxb_context *ctx, const case_file *file, const case_options 
     if (!status)
         status = case_judge(ctx, file, result);
     release(&r);
-    return status;
+    /* What is wrong with the case and not with one of its files; a device that is not there is no fault of the case. */
+    return status && status != PXB_NO_DEVICE ? rt_place_error(ctx, status, file->path, 0, 0) : status;
 }
 
 /* ------------------------------------------------------------ one launch at a time */

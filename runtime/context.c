@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "runtime/cache.h"
 #include "runtime/device.h"
 #include "runtime/module.h"
 
@@ -70,7 +71,8 @@ bool pxb_mma_model_from_name(const char *name, pxb_mma_model *out)
     return false;
 }
 
-static uint32_t debug_flags(const char *text)
+/* The parts that a list of names means; *unknown is the first name that is none (not terminated), with its length. */
+static uint32_t debug_flags(const char *text, const char **unknown, size_t *length)
 {
     static const struct {
         const char *name;
@@ -80,14 +82,35 @@ static uint32_t debug_flags(const char *text)
         {"cache", RT_DEBUG_CACHE}, {"translate", RT_DEBUG_TRANSLATE}, {"all", ~(uint32_t)0},
     };
     uint32_t flags = 0;
+    *unknown = NULL;
     while (text && *text) {
-        size_t n = strcspn(text, ",");
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            if (strlen(names[i].name) == n && strncmp(text, names[i].name, n) == 0)
-                flags |= names[i].flag;
+        size_t n = strcspn(text, ","), i = 0;
+        while (i < sizeof names / sizeof *names && (strlen(names[i].name) != n || strncmp(text, names[i].name, n) != 0))
+            i++;
+        if (i < sizeof names / sizeof *names)
+            flags |= names[i].flag;
+        else if (!*unknown)
+            *unknown = text, *length = n;
         text += n + (text[n] == ',');
     }
     return flags;
+}
+
+bool rt_environment_is_understood(char *why, size_t size)
+{
+    const char *unknown, *off = getenv("PTXBRIDGE_CACHE"), *limit = getenv("PTXBRIDGE_CACHE_MB");
+    size_t length = 0;
+    uint64_t bytes;
+    debug_flags(getenv("PTXBRIDGE_DEBUG"), &unknown, &length);
+    if (unknown)
+        snprintf(why, size, "PTXBRIDGE_DEBUG: there is no part \"%.*s\": parse, decode, run, cache, translate, all", length < 40 ? (int)length : 40, unknown);
+    else if (off && *off && strcmp(off, "0") != 0 && strcmp(off, "1") != 0)
+        snprintf(why, size, "PTXBRIDGE_CACHE is 0 or 1, not \"%.40s\": the cache is on", off);
+    else if (!rt_cache_limit(limit, &bytes))
+        snprintf(why, size, "PTXBRIDGE_CACHE_MB is a number from 0 to 1048576, not \"%.40s\": the limit is %llu MB", limit, (unsigned long long)(bytes >> 20));
+    else
+        return true;
+    return false;
 }
 
 pxb_status pxb_context_create(pxb_context **out)
@@ -98,7 +121,9 @@ pxb_status pxb_context_create(pxb_context **out)
         return PXB_OUT_OF_MEMORY;
     ctx->error.message = ctx->error.reason = "";
     ctx->array_limit = RT_ARRAY_LIMIT;
-    ctx->debug = debug_flags(getenv("PTXBRIDGE_DEBUG"));
+    const char *unknown;
+    size_t length;
+    ctx->debug = debug_flags(getenv("PTXBRIDGE_DEBUG"), &unknown, &length);
     return PXB_OK;
 }
 
@@ -203,6 +228,21 @@ pxb_status rt_fail_at(pxb_context *ctx, pxb_status status, const char *file, uin
     va_start(args, format);
     fail_v(ctx, &e, format, args);
     va_end(args);
+    return status;
+}
+
+pxb_status rt_place_error(pxb_context *ctx, pxb_status status, const char *file, uint32_t line, uint32_t column)
+{
+    pxb_error e = ctx->error;
+    if (e.file || !file)
+        return status;
+    e.message = NULL;
+    e.file = file;
+    if (!e.line) {
+        e.line = line;
+        e.column = column;
+    }
+    rt_fail_with(ctx, &e);
     return status;
 }
 

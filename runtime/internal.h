@@ -48,6 +48,9 @@ pxb_status rt_fail_at(pxb_context *ctx, pxb_status status, const char *file, uin
 /* Records a complete error; strings are copied. When e->message is NULL it is made of the other members. */
 pxb_status rt_fail_with(pxb_context *ctx, const pxb_error *e);
 
+/* Gives the last error a place if it has none, and returns `status`. Parts that the error knows already stay. */
+pxb_status rt_place_error(pxb_context *ctx, pxb_status status, const char *file, uint32_t line, uint32_t column);
+
 /* A parser's diagnostic as an error, with source line and caret. */
 pxb_status rt_fail_diagnostic(pxb_context *ctx, const ptx_module *module, const ptx_diagnostic *d);
 pxb_status rt_status_of_reason(ptx_reason reason);
@@ -56,6 +59,9 @@ pxb_status rt_no_memory(pxb_context *ctx);
 
 /* A pointer of the caller that must not be NULL: PXB_OK, or the error that names it. */
 pxb_status rt_need(pxb_context *ctx, const void *pointer, const char *what);
+
+/* False when PTXBRIDGE_DEBUG, PTXBRIDGE_CACHE or PTXBRIDGE_CACHE_MB holds what means nothing; `why` says what is done instead. */
+bool rt_environment_is_understood(char *why, size_t size);
 
 /* ------------------------------------------------------------ time */
 

@@ -194,6 +194,34 @@ pxb_status pxb_module_param(const pxb_module *module, uint32_t function, uint32_
     return PXB_OK;
 }
 
+static bool spoils_a_function(const ptx_module *m, const ptx_diagnostic *d)
+{
+    const ptx_function *f = d->function ? ptx_find_function(m, d->function) : NULL;
+    return f && f->broken != PTX_REASON_NONE;
+}
+
+char *rt_module_remarks(const ptx_module *m)
+{
+    char *text = NULL;
+    size_t used = 0;
+    for (uint32_t i = 0; i < m->ndiagnostics; i++) {
+        ptx_diagnostic d = m->diagnostics[i];
+        if (d.severity != PTX_ERROR || spoils_a_function(m, &d))
+            continue;
+        d.severity = PTX_WARNING;
+        size_t n = ptx_format_diagnostic(m, &d, NULL, 0);
+        char *longer = realloc(text, used + n + 2);
+        if (!longer)
+            break;
+        text = longer;
+        ptx_format_diagnostic(m, &d, text + used, n + 1);
+        used += n;
+        text[used++] = '\n';
+        text[used] = '\0';
+    }
+    return text;
+}
+
 /* ------------------------------------------------------------ on a device */
 
 static pxb_status load_on(pxb_device *device, pxb_module *module, rt_residence **out)
@@ -232,7 +260,7 @@ static pxb_status find_function(pxb_module *module, const char *name, const ptx_
                              name);
 }
 
-static pxb_status why_broken(pxb_module *module, const ptx_function *f)
+pxb_status rt_why_broken(pxb_module *module, const ptx_function *f)
 {
     if (f->why)
         return rt_fail_diagnostic(module->context, module->ptx, f->why);
@@ -247,12 +275,19 @@ static pxb_status runnable_entry(pxb_module *module, const char *name, const ptx
         return status;
     const ptx_function *f = *out;
     if (f->broken != PTX_REASON_NONE)
-        return why_broken(module, f);
+        return rt_why_broken(module, f);
     if (!f->is_entry || f->is_declaration)
         return rt_fail_at(module->context, PXB_NOT_FOUND, module->ptx->file, f->at.line, f->at.column,
                           "\"%.200s\" is %s, not an entry with a body", name,
                           f->is_entry ? "a declaration" : "a device function");
     return PXB_OK;
+}
+
+/* What a device says without a place is about the kernel as a whole: its sizes, the device's memory. */
+static pxb_status place_in_kernel(const pxb_kernel *k, pxb_status status)
+{
+    const ptx_module *m = k->residence->module->ptx;
+    return rt_place_error(k->residence->device->context, status, m->file ? m->file : "<ptx>", k->function->at.line, k->function->at.column);
 }
 
 pxb_status pxb_kernel_get(pxb_device *device, pxb_module *module, const char *name, pxb_kernel **out)
@@ -279,6 +314,7 @@ pxb_status pxb_kernel_get(pxb_device *device, pxb_module *module, const char *na
     double started = rt_now_ms();
     status = device->ops->kernel(device, r->state, f, &kernel->state);
     if (status) {
+        place_in_kernel(kernel, status);
         free(kernel);
         return status;
     }
@@ -314,7 +350,7 @@ pxb_status pxb_function_address(pxb_device *device, pxb_module *module, const ch
     rt_residence *r;
     pxb_status status = find_function(module, name, &f);
     if (!status && f->broken != PTX_REASON_NONE)
-        status = why_broken(module, f);
+        status = rt_why_broken(module, f);
     if (!status)
         status = load_on(device, module, &r);
     return status ? status : device->ops->function(device, r->state, f, out);
@@ -405,7 +441,7 @@ pxb_status rt_launch(pxb_kernel *kernel, const pxb_launch_options *options, cons
     status = trace ? device->ops->trace(device, kernel->state, options, block, trace)
                    : device->ops->launch(device, kernel->state, options, block);
     rt_debug_phase(device->context, RT_DEBUG_RUN, f->name, started);
-    return status;
+    return status ? place_in_kernel(kernel, status) : PXB_OK;
 }
 
 pxb_status pxb_launch_packed(pxb_kernel *kernel, const pxb_launch_options *options, const void *block, size_t bytes)

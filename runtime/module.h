@@ -33,6 +33,13 @@ struct pxb_module {
 /* A module over text that is parsed already. Unless it owns it, the text's owner keeps it as long as the module lives. */
 pxb_status rt_module_wrap(pxb_context *context, ptx_module *ptx, bool owns, pxb_module **out);
 
+/* The parser's errors that spoil no function of the module (a variable that is not there, a second definition), as warnings, a
+ * line each with source and caret; NULL when there are none. To be freed. */
+char *rt_module_remarks(const ptx_module *m);
+
+/* Records why a function of the module cannot be run. */
+pxb_status rt_why_broken(pxb_module *module, const ptx_function *f);
+
 /* pxb_launch_packed, with records when `trace` is not NULL (runtime/trace.h). */
 struct rt_trace;
 pxb_status rt_launch(pxb_kernel *kernel, const pxb_launch_options *options, const void *block, size_t bytes,

@@ -2,6 +2,7 @@
 #include "runtime/internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,9 +40,15 @@ pxb_status rt_read_file(pxb_context *ctx, const char *path, uint64_t limit, char
 {
     *out = NULL;
     *length = 0;
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return rt_fail_at(ctx, PXB_IO, path, 0, 0, "cannot be opened: %s", strerror(errno));
+    /* A pipe that nobody writes to would be waited for. */
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "rb");
+    if (!f) {
+        int error = errno;
+        if (fd >= 0)
+            close(fd);
+        return rt_fail_at(ctx, PXB_IO, path, 0, 0, "cannot be opened: %s", strerror(error));
+    }
     pxb_status status = read_open_file(ctx, f, path, limit, out, length);
     fclose(f);
     return status;

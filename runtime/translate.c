@@ -145,35 +145,54 @@ pxb_status rt_translate(pxb_context *ctx, const ptx_module *module, const xl_opt
     return PXB_OK;
 }
 
+static pxb_status check_target(pxb_context *ctx, const char *target)
+{
+    char known[1024] = "";
+    if (rt_need(ctx, target, "the target"))
+        return PXB_BAD_ARGUMENT;
+    for (uint32_t i = 0; pxb_translate_target(i); i++) {
+        if (strcmp(pxb_translate_target(i), target) == 0)
+            return PXB_OK;
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", pxb_translate_target(i));
+    }
+    return rt_fail(ctx, PXB_UNSUPPORTED, "unknown target \"%.40s\"; known: %s", target, known);
+}
+
 static pxb_status check_options(pxb_module *module, const pxb_translate_options *o)
 {
     pxb_context *ctx = module->context;
-    char known[1024] = "";
     if (rt_need(ctx, o, "the translation options"))
         return PXB_BAD_ARGUMENT;
-    if (o->struct_size != sizeof *o || !o->target || (unsigned)o->emit > PXB_EMIT_HSACO ||
-        !pxb_mma_model_name(o->mma_model))
-        return rt_fail(ctx, PXB_BAD_ARGUMENT,
-                       "bad translation options; start from PXB_TRANSLATE_OPTIONS_INIT and set a target");
-    for (uint32_t i = 0; pxb_translate_target(i); i++) {
-        if (strcmp(pxb_translate_target(i), o->target) == 0)
-            break;
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", pxb_translate_target(i));
-        if (!pxb_translate_target(i + 1))
-            return rt_fail(ctx, PXB_UNSUPPORTED, "unknown target \"%.40s\"; known: %s", o->target, known);
-    }
-    if (!o->entry)
-        return PXB_OK;
+    if (o->struct_size != sizeof *o)
+        return rt_fail(ctx, PXB_BAD_ARGUMENT, "translation options of %zu bytes; start from PXB_TRANSLATE_OPTIONS_INIT", o->struct_size);
+    if ((unsigned)o->emit > PXB_EMIT_HSACO)
+        return rt_fail(ctx, PXB_BAD_ARGUMENT, "unknown kind of output %u", (unsigned)o->emit);
+    if (!pxb_mma_model_name(o->mma_model))
+        return rt_fail(ctx, PXB_BAD_ARGUMENT, "unknown mma model %u", (unsigned)o->mma_model);
+    pxb_status status = check_target(ctx, o->target);
+    if (status || !o->entry)
+        return status;
     const ptx_function *f = ptx_find_function(module->ptx, o->entry);
     if (!f || !f->is_entry || f->is_declaration)
         return rt_fail_at(ctx, PXB_NOT_FOUND, module->ptx->file, 0, 0, "there is no entry \"%.200s\"", o->entry);
-    if (f->broken != PTX_REASON_NONE && f->why)
-        return rt_fail_diagnostic(ctx, module->ptx, f->why);
-    return PXB_OK;
+    return f->broken == PTX_REASON_NONE ? PXB_OK : rt_why_broken(module, f);
+}
+
+/* Adds "file:line: warning: entry … is left out: why (line n)" to the text. Without memory for it the line is lost, not the result. */
+static void note_left_out(const ptx_module *m, const ptx_function *f, const char *why, uint32_t line, char **text)
+{
+    char *longer = NULL, at[32] = "";
+    if (line && line != f->at.line)
+        snprintf(at, sizeof at, " (line %u)", line);
+    if (asprintf(&longer, "%s%s:%u: warning: entry \"%s\" is left out: %s%s\n", *text ? *text : "", m->file ? m->file : "<ptx>",
+                 f->at.line, f->name, why, at) > 0) {
+        free(*text);
+        *text = longer;
+    }
 }
 
 /* Leaves out the entries that need a function which cannot be translated; gives how many are left, and adds them to the text. */
-static uint32_t leave_out(const ptx_module *m, const ptx_function *failed, const char *why, uint8_t *left_out, char **text)
+static uint32_t leave_out(const ptx_module *m, const ptx_function *failed, const pxb_error *why, uint8_t *left_out, char **text)
 {
     uint32_t rest = 0;
     for (uint32_t i = 0; i < m->nfunctions; i++) {
@@ -184,13 +203,29 @@ static uint32_t leave_out(const ptx_module *m, const ptx_function *failed, const
         ptx_shared_of(m, f, failed, &reaches);
         left_out[i] = reaches;
         rest += !reaches;
-        char *longer = NULL;
-        if (reaches && asprintf(&longer, "%s%s:%u: entry \"%s\" is left out: %s\n", *text ? *text : "", m->file ? m->file : "", f->at.line, f->name, why) > 0) {
-            free(*text);
-            *text = longer;
-        }
+        if (reaches)
+            note_left_out(m, f, why->reason, why->line, text);
     }
     return rest;
+}
+
+/* The entries that the parser found bad. When there are no others, that is the answer: an error, that of the first. */
+static pxb_status leave_out_broken(pxb_module *module, char **text)
+{
+    const ptx_module *m = module->ptx;
+    const ptx_function *first = NULL;
+    uint32_t rest = 0;
+    for (uint32_t i = 0; i < m->nfunctions; i++) {
+        const ptx_function *f = m->functions[i];
+        if (!f->is_entry || f->is_declaration)
+            continue;
+        rest += !f->broken;
+        if (f->broken)
+            note_left_out(m, f, f->why ? f->why->message : pxb_status_name(rt_status_of_reason(f->broken)), f->why ? f->why->at.line : 0, text);
+        if (f->broken && !first)
+            first = f;
+    }
+    return first && !rest ? rt_why_broken(module, first) : PXB_OK;
 }
 
 static pxb_status translate_all(pxb_module *module, xl_options *o, pxb_blob *out)
@@ -199,12 +234,12 @@ static pxb_status translate_all(pxb_module *module, xl_options *o, pxb_blob *out
     const ptx_function *failed;
     uint8_t *left_out = NULL;
     char *text = NULL;
-    pxb_status status;
-    while ((status = rt_translate(module->context, m, o, out, &failed)) && failed) {
+    pxb_status status = leave_out_broken(module, &text);
+    bool again = !status;
+    while (again && (status = rt_translate(module->context, m, o, out, &failed)) && failed) {
         left_out = left_out ? left_out : calloc((size_t)m->nfunctions + 1, 1);
         size_t before = text ? strlen(text) : 0;
-        if (!left_out || !leave_out(m, failed, pxb_last_error(module->context)->reason, left_out, &text) || strlen(text ? text : "") == before)
-            break;
+        again = left_out && leave_out(m, failed, pxb_last_error(module->context), left_out, &text) && strlen(text ? text : "") > before;
         o->left_out = left_out;
     }
     free(left_out);
@@ -233,10 +268,13 @@ pxb_status pxb_translate(pxb_module *module, const pxb_translate_options *option
 
 pxb_status pxb_translate_mma_notes(pxb_module *module, const char *target, char *text, size_t size)
 {
-    if (rt_need(module->context, target, "the target") || rt_need(module->context, text, "the text"))
+    if (rt_need(module->context, text, "the text"))
         return PXB_BAD_ARGUMENT;
     if (!size)
         return rt_fail(module->context, PXB_BAD_ARGUMENT, "no room for the notes");
+    pxb_status status = check_target(module->context, target);
+    if (status)
+        return status;
     xl_mma_notes(module->ptx, target, text, size);
     return PXB_OK;
 }

@@ -420,6 +420,51 @@ TEST_F(Api, Variables)
     EXPECT_EQ(pxb_global_get(dev, mod, "none", &table, nullptr), PXB_NOT_FOUND);
 }
 
+// A module's variables can be read and written, but are not the caller's to free.
+TEST_F(Api, VariablesAreNotFreed)
+{
+    for (const char *name : {"cpu", "sim:gfx1100"}) {
+        pxb_device *other;
+        pxb_address variable, memory;
+        uint32_t value = 77;
+        if (pxb_device_open(ctx, name, &other)) {
+            EXPECT_EQ(pxb_last_error(ctx)->status, PXB_NO_DEVICE) << name;
+            continue;
+        }
+        for (const char *which : {"counter", "table"}) {
+            ASSERT_EQ(pxb_global_get(other, mod, which, &variable, nullptr), PXB_OK) << name;
+            EXPECT_EQ(pxb_memory_free(other, variable), PXB_BAD_ARGUMENT) << name << " " << which;
+        }
+        ASSERT_EQ(pxb_global_get(other, mod, "counter", &variable, nullptr), PXB_OK);
+        ASSERT_EQ(pxb_memory_write(other, variable, &value, 4), PXB_OK) << error();
+        ASSERT_EQ(pxb_memory_alloc(other, 256, &memory), PXB_OK);
+        EXPECT_NE(memory, variable) << name;
+        EXPECT_EQ(pxb_memory_free(other, memory), PXB_OK) << name;
+        pxb_device_close(other);
+    }
+}
+
+// Text without a name: errors have a place all the same, and so has what is wrong with a kernel as a whole.
+TEST_F(Api, ErrorsHaveAPlace)
+{
+    const std::string head = ".version 8.0\n.target sm_80\n.address_size 64\n";
+    const std::string store = head + ".visible .entry k()\n{\n.reg .b64 %a;\nmov.u64 %a, 0;\nst.global.u32 [%a], 1;\nret;\n}\n";
+    const std::string wide = head + "\n.visible .entry k()\n{\n.shared .b8 s[2000000];\n.reg .b32 %r;\nld.shared.u32 %r, [s];\nret;\n}\n";
+    pxb_module *nameless;
+    pxb_kernel *k;
+    pxb_launch_options o = shape(1, 1);
+    ASSERT_EQ(pxb_module_load_text(ctx, store.data(), store.size(), nullptr, &nameless), PXB_OK);
+    ASSERT_EQ(pxb_kernel_get(dev, nameless, "k", &k), PXB_OK);
+    EXPECT_EQ(pxb_launch(k, &o, nullptr, 0), PXB_FAULT_ADDRESS);
+    EXPECT_EQ(error().find("<ptx>:8:"), 0u) << error();
+    EXPECT_TRUE(pxb_last_error(ctx)->has_address);
+    EXPECT_EQ(pxb_last_error(ctx)->address, 0u);
+    ASSERT_EQ(pxb_module_load_text(ctx, wide.data(), wide.size(), nullptr, &nameless), PXB_OK);
+    ASSERT_EQ(pxb_kernel_get(dev, nameless, "k", &k), PXB_OK);
+    EXPECT_NE(pxb_launch(k, &o, nullptr, 0), PXB_OK);
+    EXPECT_EQ(error().find("<ptx>:5:"), 0u) << error();
+}
+
 // A fault is an error of its launch: the next launch on the device works.
 TEST_F(Api, Faults)
 {
@@ -594,6 +639,21 @@ TEST_F(Api, TranslateArguments)
     o.entry = "broken";
     EXPECT_NE(pxb_translate(mod, &o, &blob), PXB_OK);
     EXPECT_NE(error().find("frobnicate"), std::string::npos) << error();
+    o.entry = nullptr;
+    ASSERT_EQ(pxb_translate(mod, &o, &blob), PXB_OK) << error();
+    ASSERT_NE(blob.left_out, nullptr);
+    EXPECT_NE(std::string(blob.left_out).find("entry \"broken\" is left out: 'frobnicate"), std::string::npos) << blob.left_out;
+    pxb_blob_free(&blob);
+    o.emit = (pxb_emit)4;
+    EXPECT_EQ(pxb_translate(mod, &o, &blob), PXB_BAD_ARGUMENT);
+    o.emit = PXB_EMIT_LLVM;
+    char notes[64];
+    EXPECT_EQ(pxb_translate_mma_notes(mod, "gfx1", notes, sizeof notes), PXB_UNSUPPORTED);
+    const std::string lost = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry only() { frobnicate; }\n";
+    pxb_module *bad;
+    ASSERT_EQ(pxb_module_load_text(ctx, lost.data(), lost.size(), "lost.ptx", &bad), PXB_OK);
+    EXPECT_EQ(pxb_translate(bad, &o, &blob), PXB_BAD_INPUT); // nothing would be left
+    EXPECT_EQ(error().find("lost.ptx:4:26: error: 'frobnicate'"), 0u) << error();
     o.entry = "add_one";
     ASSERT_EQ(pxb_translate(mod, &o, &blob), PXB_OK) << error();
     std::string first((char *)blob.data, blob.bytes);

@@ -6,6 +6,8 @@ Usage: cli_test.py PTXBRIDGE SOURCE_DIR
 import json
 import os
 import re
+import resource
+import signal
 import struct
 import subprocess
 import sys
@@ -128,7 +130,7 @@ class Cli(unittest.TestCase):
                           ["run", "--timeout-ms", "soon", "x"], ["run", "--mma-model", "pascal", "x"], ["run", "--npy", "noequals", "x"],
                           ["run", self.path("k.ptx")], ["run", "--grid", "4", self.case()], ["translate"], ["translate", self.path("k.ptx")],
                           ["translate", self.path("k.ptx"), "--target", "gfx1100", "--emit", "tea"], ["inspect"],
-                          ["inspect", "a", "b"], ["devices", "x"], ["cache", "eat"], ["cache", "list", "x"], ["cache", "clear", "--json"]]:
+                          ["inspect", "a", "b"], ["devices", "x"], ["compare", self.case(), "--devices", "cpu,cpu", "--trace-memory", "1"], ["cache", "eat"], ["cache", "list", "x"], ["cache", "clear", "--json"]]:
             done = self.run_command(*arguments, status=2)
             self.assertEqual(done.stdout, "", arguments)
             self.assertNotEqual(done.stderr, "", arguments)
@@ -137,6 +139,32 @@ class Cli(unittest.TestCase):
         if os.path.exists("/dev/full"):
             with open("/dev/full", "w") as full:
                 self.run_command("inspect", "--json", self.path("k.ptx"), status=2, stdout=full)
+                self.run_command("--help", status=2, stdout=full)
+
+    def test_a_state_file_that_cannot_be_written(self):
+        def no_room():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16))
+        conform = [COMMAND, "conform", "--filter", "^add.u32$", "--random", "8"]
+        if subprocess.run(conform + ["--list"], env=self.environment, capture_output=True).returncode:
+            self.skipTest("this build has no conform")
+        done = subprocess.run(conform + ["--state", self.path("state")], env=self.environment, capture_output=True, text=True, preexec_fn=no_room)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("could not be written", done.stderr)
+
+    def test_inspect_of_offsets_at_the_end_of_the_address_space(self):
+        self.write("far.ptx", KERNELS[:KERNELS.index(".visible")] + """.visible .entry far()
+{
+    .reg .b32 %r;
+    .reg .b64 %a;
+    mov.u64 %a, 0;
+    ld.global.u32 %r, [%a+9223372036854775807];
+    ld.global.u32 %r, [%a+-9223372036854775808];
+    st.global.u32 [%a+18446744073709551612], %r;
+    ret;
+}
+""")
+        self.assertIn("far", self.run_command("inspect", self.path("far.ptx"), "--markdown", "--block", "32").stdout)
 
     # ------------------------------------------------------------ case files
 
@@ -359,11 +387,55 @@ class Cli(unittest.TestCase):
 """)
         translate = ["translate", self.path("lds.ptx"), "--target", "gfx1100", "--emit", "asm"]
         done = self.run_command(*translate)
-        self.assertIn('lds.ptx:5: entry "big" is left out', done.stderr)
+        self.assertIn('lds.ptx:5: warning: entry "big" is left out', done.stderr)
         self.assertIn("local memory (200000) exceeds limit", done.stderr)
         self.assertIn("fits:", done.stdout)
         self.assertNotIn("big:", done.stdout)
         self.assertIn("lds.ptx:5:", self.run_command(*translate, "--entry", "big", status=2).stderr)
+
+    def test_translate_of_nothing_that_runs(self):
+        if not self.run_command("translate", "--targets").stdout.split():
+            self.skipTest("this build has no translator")
+        self.write("bad.ptx", KERNELS[:KERNELS.index(".visible")] + ".visible .entry only() { frobnicate; }\n")
+        done = self.run_command("translate", self.path("bad.ptx"), "--target", "gfx1100", "-o", self.path("bad.o"), status=2)
+        self.assertIn("'frobnicate' is not an instruction", done.stderr)
+        self.assertFalse(os.path.exists(self.path("bad.o")))
+
+    def test_errors_outside_of_functions_are_told(self):
+        self.write("odd.ptx", KERNELS + ".global .u64 pointer = nowhere;\n.visible .entry traps() { ret; }\n")
+        done = self.run_command("run", self.path("odd.ptx"), "--entry", "traps", status=1)
+        self.assertIn("warning: 'nowhere' is not a variable", done.stderr)
+        self.assertIn("warning: function 'traps' is already defined", done.stderr)
+        self.assertNotIn("frobnicate", done.stderr)   # spoils a function, which would say so
+        done = self.run_command("compare", self.case(ptx="odd.ptx"), "--devices", "cpu,cpu")
+        self.assertEqual(done.stderr.count("'nowhere' is not a variable"), 1)
+
+    def test_a_case_that_cannot_be_run_stands_in_the_json(self):
+        bad = self.write("bad.json", "{")
+        done = self.run_command("run", self.case(), bad, "--json", status=2)
+        cases = json.loads(done.stdout)["cases"]
+        self.assertEqual([c["passed"] for c in cases], [True, False])
+        self.assertIn("bad.json:1", cases[1]["error"])
+        done = self.run_command("run", self.case(block=[2048]), "--json", status=2)
+        self.assertRegex(json.loads(done.stdout)["cases"][0]["error"], r"case\.json:1:\d+: error: block size 2048")
+
+    def test_a_pipe_is_not_waited_for(self):
+        os.mkfifo(self.path("pipe.ptx"))
+        self.assertIn("is not a regular file", self.run_command("inspect", self.path("pipe.ptx"), status=2).stderr)
+        self.run_command("run", self.case(buffers={"x": {"npy": "pipe.ptx"}, "y": {"raw": "pipe.ptx"}}), status=2)
+
+    def test_environment_that_means_nothing(self):
+        for name, value, said in [("PTXBRIDGE_DEBUG", "parse,pars", 'there is no part "pars"'), ("PTXBRIDGE_CACHE", "off", "PTXBRIDGE_CACHE is 0 or 1"),
+                                  ("PTXBRIDGE_CACHE_MB", "-1", "PTXBRIDGE_CACHE_MB is a number")]:
+            self.assertIn(said, self.run_command("cache", "path", env={name: value}).stderr)
+        self.assertEqual(self.run_command("cache", "path", env={"PTXBRIDGE_CACHE": "1", "PTXBRIDGE_CACHE_MB": "7"}).stderr, "")
+        devices = json.loads(self.run_command("devices", "--json", env={"PTXBRIDGE_CPU_THREADS": "many"}).stdout)["devices"]
+        cpu = [d for d in devices if d["name"] == "cpu"][0]
+        self.assertFalse(cpu["available"])
+        self.assertIn("PTXBRIDGE_CPU_THREADS", cpu["reason"])
+        if any(d["name"] == "sim" for d in devices):
+            done = self.run_command("run", self.case(), "--device", "sim:gfx1100", status=3, env={"PTXBRIDGE_SIM_THREADS": "many"})
+            self.assertIn("PTXBRIDGE_SIM_THREADS is a number", done.stderr)
 
     def test_a_wrong_value_names_its_option(self):
         for command in (["run", self.path("k.json")], ["record", self.path("k.json"), "-o", self.path("r.npz")],

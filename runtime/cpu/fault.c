@@ -102,18 +102,34 @@ static void describe(cpu_warp *w, cpu_status status, uint32_t lane, cpu_error *e
     e->thread[2] = t / block[0] / block[1];
 }
 
-_Noreturn void cpu_raise(cpu_warp *w, cpu_status status, uint32_t lane, uint64_t address, const char *format, ...)
+static _Noreturn void raise_v(cpu_warp *w, const char *format, va_list args)
 {
     cpu_worker *worker = w->context->worker;
-    cpu_error *e = &worker->raised;
+    vsnprintf(worker->raised.reason, sizeof worker->raised.reason, format, args);
+    siglongjmp(worker->jump, 1);
+}
+
+_Noreturn void cpu_raise(cpu_warp *w, cpu_status status, uint32_t lane, uint64_t address, const char *format, ...)
+{
+    cpu_error *e = &w->context->worker->raised;
     describe(w, status, lane, e);
     e->has_address = address != 0;
     e->address = address;
     va_list args;
     va_start(args, format);
-    vsnprintf(e->reason, sizeof e->reason, format, args);
-    va_end(args);
-    siglongjmp(worker->jump, 1);
+    raise_v(w, format, args);
+}
+
+/* The same for an access, whose address may be 0. */
+static _Noreturn void raise_access(cpu_warp *w, cpu_status status, uint32_t lane, uint64_t address, const char *format, ...)
+{
+    cpu_error *e = &w->context->worker->raised;
+    describe(w, status, lane, e);
+    e->has_address = true;
+    e->address = address;
+    va_list args;
+    va_start(args, format);
+    raise_v(w, format, args);
 }
 
 /* Says in words what is wrong with an address: of a window, of the arena. */
@@ -148,10 +164,10 @@ _Noreturn void cpu_raise_address(cpu_warp *w, const cpu_insn *i, uint32_t bad)
     uint64_t address = w->addresses[lane];
     w->at = i;
     if (address & (w->align - 1))
-        cpu_raise(w, CPU_FAULT_MISALIGNED, lane, address, "address 0x%llx is not a multiple of the access size %u",
+        raise_access(w, CPU_FAULT_MISALIGNED, lane, address, "address 0x%llx is not a multiple of the access size %u",
                   (unsigned long long)address, w->align);
     const char *part = part_of_window(w);
-    cpu_raise(w, CPU_FAULT_ADDRESS, lane, address, "access of %u bytes at 0x%llx, which %s", w->access_bytes,
+    raise_access(w, CPU_FAULT_ADDRESS, lane, address, "access of %u bytes at 0x%llx, which %s", w->access_bytes,
               (unsigned long long)address, part ? part : part_of_arena(w->context->worker->device, address));
 }
 

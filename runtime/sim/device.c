@@ -16,6 +16,7 @@ static const sim_target_info targets[] = {
     {"gfx950", SIM_GFX9, 64, true, true, false, false, 163840},
 };
 
+enum { MOST_THREADS = 256 };
 enum { NTARGETS = sizeof targets / sizeof *targets };
 
 const char *const *sim_targets(void)
@@ -50,12 +51,21 @@ void sim_set_error(sim_error *error, sim_status status, const char *format, ...)
     va_end(list);
 }
 
-static uint32_t choose_threads(uint32_t asked)
+/* 0: the variable holds no number of threads. */
+static uint32_t choose_threads(uint32_t asked, sim_error *error)
 {
     const char *env = getenv("PTXBRIDGE_SIM_THREADS");
-    long n = asked ? (long)asked : env ? strtol(env, NULL, 10) : 0;
-    if (n <= 0) n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n < 1 ? 1 : n > 256 ? 256 : (uint32_t)n;
+    long n = (long)asked;
+    if (!n && env && *env) {
+        char *end;
+        n = strtol(env, &end, 10);
+        if (*end || n < 1 || n > MOST_THREADS) {
+            sim_set_error(error, SIM_BAD_ARGUMENT, "PTXBRIDGE_SIM_THREADS is a number from 1 to %d, not '%.40s'", MOST_THREADS, env);
+            return 0;
+        }
+    }
+    if (!n) n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > MOST_THREADS ? MOST_THREADS : (uint32_t)n;
 }
 
 static const sim_target_info *find_target(const char *name)
@@ -73,6 +83,8 @@ sim_device *sim_open(const sim_options *options, sim_error *error)
         sim_set_error(error, SIM_NOT_FOUND, "no simulator for '%s'", options && options->target ? options->target : "");
         return NULL;
     }
+    const uint32_t threads = choose_threads(options->threads, error);
+    if (!threads) return NULL;
     sim_device *d = calloc(1, sizeof *d);
     uint64_t bytes = options->arena_bytes ? options->arena_bytes : (uint64_t)16 << 30;
     if (!d || !sim_memory_open(&d->memory, bytes)) {
@@ -81,7 +93,7 @@ sim_device *sim_open(const sim_options *options, sim_error *error)
         return NULL;
     }
     d->info = *info;
-    d->threads = choose_threads(options->threads);
+    d->threads = threads;
     pthread_mutex_init(&d->launch, NULL);
     pthread_mutex_init(&d->list, NULL);
     return d;
