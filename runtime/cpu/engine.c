@@ -160,7 +160,7 @@ static void run_exit(cpu_warp *w, cpu_split *split)
 }
 
 /* How the loop goes on after an instruction. */
-typedef enum after { AFTER_NEXT, AFTER_CHOOSE, AFTER_EXPIRE } after;
+typedef enum after { AFTER_NEXT, AFTER_ENTER, AFTER_CHOOSE, AFTER_EXPIRE } after;
 
 static after run_call(cpu_warp *w, cpu_split *split, uint32_t pc, const cpu_insn *i, uint32_t m)
 {
@@ -250,150 +250,171 @@ static __attribute__((noinline)) after run_control(cpu_warp *w, cpu_split *split
     }
 }
 
-INLINE cpu_outcome run(cpu_warp *w, const bool traced)
-{
+/* The straight line that the loop is on: what stays the same until it leaves it. All of this ends up in registers. */
+typedef struct line {
     cpu_split *split;
-    const cpu_insn *base, *i, *stop;
+    const cpu_insn *base, *stop;   /* of the code; where other lanes wait */
     char *r;
-    uint32_t mask, m, pc;
+    uint32_t mask;
     bool full;
+} line;
 
-choose:
-    if (w->nsplits == 0)
-        return CPU_RAN_DONE;
-    if (!cpu_split_choose(w))
-        return CPU_RAN_BLOCKED;
-enter:
-    split = &w->splits[w->current];
+/* Enters the current split; gives its next instruction. */
+INLINE const cpu_insn *enter(cpu_warp *w, line *s)
+{
+    cpu_split *split = s->split = &w->splits[w->current];
     w->frame = split->frame;
-    w->mask = mask = split->mask;
-    full = mask == w->alive;
-    r = split->frame->r;
-    base = split->frame->code->insns;
-    i = base + split->pc;
-    pc = w->nsplits > 1 ? cpu_split_stop(w) : UINT32_MAX;
-    stop = base + (pc != UINT32_MAX ? pc : split->frame->code->ninsns + 1);
-    *(word *)(r + CPU_EXEC_SLOT) = mask;
+    w->mask = s->mask = split->mask;
+    s->full = s->mask == w->alive;
+    s->r = split->frame->r;
+    s->base = split->frame->code->insns;
+    uint32_t stop = w->nsplits > 1 ? cpu_split_stop(w) : UINT32_MAX;
+    s->stop = s->base + (stop != UINT32_MAX ? stop : split->frame->code->ninsns + 1);
+    *(word *)(s->r + CPU_EXEC_SLOT) = s->mask;
+    return s->base + split->pc;
+}
 
-    for (;;) {
-        if (i == stop) {
-            split->pc = (uint32_t)(i - base);
-            cpu_split_merge(w);
-            goto enter;
-        }
-        switch ((cpu_kind)i->kind) {
-        case CPU_K_PLAIN: {
-            uint32_t n = i->run < (uint64_t)(stop - i) ? i->run : (uint32_t)(stop - i);
-            const cpu_insn *end = i + (traced ? 1 : n);
-            if (full)
-                do
-                    i->fn.handler(r, i->o);
-                while (++i != end);
-            else
-                do
-                    run_masked(w, r, i, mask);
-                while (++i != end);
-            if (traced)
-                cpu_trace(w, w->frame, i - 1, mask);
-            continue;
-        }
-        case CPU_K_GUARDED:
-            m = guard_mask(r, i, mask);
-            if (m) {
-                run_guarded(w, r, i, m);
-                if (traced)
-                    cpu_trace(w, w->frame, i, m);
-            }
-            i++;
-            continue;
-        case CPU_K_TEXTURE:
-            m = guard_mask(r, i, mask);
-            if (m) {
-                w->at = i;
-                run_image(w, r, i, m);
-                if (traced)
-                    cpu_trace(w, w->frame, i, m);
-            }
-            i++;
-            continue;
-        case CPU_K_COLLECTIVE:
-        case CPU_K_ALIGNED_OP: {
-            m = guard_mask(r, i, mask);
-            if (m == 0) {
-                i++;
-                continue;
-            }
-            uint32_t need = m == w->alive ? m : cpu_collective_members(r, i, m, w->alive);
-            if (need & ~m) {
-                leave_behind(w, split, m, (uint32_t)(i - base));
-                split->pc = (uint32_t)(i - base);
-                split->state = CPU_S_SYNC;
-                split->need = need;
-                goto choose;
-            }
-            w->at = i;
-            if (i->kind == CPU_K_COLLECTIVE)
-                cpu_collective_run(w, r, i, m);
-            else
-                i->fn.op(w, i, m);
-            if (traced)
-                cpu_trace(w, w->frame, i, m);
-            i++;
-            continue;
-        }
-        case CPU_K_OP:
-            m = guard_mask(r, i, mask);
-            if (m) {
-                w->at = i;
-                w->quantum -= i->cost;
-                w->polls += i->cost;
-                i->fn.op(w, i, m);
-                if (traced)
-                    cpu_trace(w, w->frame, i, m);
-            }
-            i++;
-            continue;
-        case CPU_K_BRANCH:
-            m = guard_mask(r, i, mask);
-            if (traced)
-                cpu_trace(w, w->frame, i, m);
-            if (m == 0) {
-                i++;
-                continue;
-            }
-            pc = (uint32_t)(i - base);
-            if (m != mask)
-                leave_behind(w, split, m, pc);
-            if (i->target <= pc) {
-                split->pc = i->target;
-                if (--w->quantum < 0)
-                    goto expire;
-                /* The split stood lowest and now stands lower still: only its stop changes. */
-                if (m == mask && w->nsplits > 1)
-                    goto enter;
-            }
-            if (w->nsplits == 1 || (m == mask && base + i->target <= stop)) {
-                i = base + i->target;
-                continue;
-            }
-            split->pc = i->target;
-            goto choose;
-        default:
-            switch (run_control(w, split, base, i, mask, traced)) {
-            case AFTER_NEXT: i++; continue;
-            case AFTER_CHOOSE: goto choose;
-            case AFTER_EXPIRE: goto expire;
-            }
-        }
+/* As many plain instructions as stand here, one when they are traced; gives what follows them. */
+INLINE const cpu_insn *run_plain(cpu_warp *w, const line *s, const cpu_insn *i, const bool traced)
+{
+    uint32_t n = i->run < (uint64_t)(s->stop - i) ? i->run : (uint32_t)(s->stop - i);
+    const cpu_insn *end = i + (traced ? 1 : n);
+    if (s->full)
+        do
+            i->fn.handler(s->r, i->o);
+        while (++i != end);
+    else
+        do
+            run_masked(w, s->r, i, s->mask);
+        while (++i != end);
+    if (traced)
+        cpu_trace(w, w->frame, i - 1, s->mask);
+    return i;
+}
+
+/* An instruction of one lane each, under its guard. */
+INLINE void run_alone(cpu_warp *w, const line *s, const cpu_insn *i, const cpu_kind kind, const bool traced)
+{
+    uint32_t m = guard_mask(s->r, i, s->mask);
+    if (!m)
+        return;
+    if (kind != CPU_K_GUARDED)
+        w->at = i;
+    if (kind == CPU_K_GUARDED)
+        run_guarded(w, s->r, i, m);
+    else if (kind == CPU_K_TEXTURE)
+        run_image(w, s->r, i, m);
+    else {
+        w->quantum -= i->cost;
+        w->polls += i->cost;
+        i->fn.op(w, i, m);
     }
+    if (traced)
+        cpu_trace(w, w->frame, i, m);
+}
 
-expire:
+/* False: lanes that take part are not here yet; the split waits for them before the instruction. */
+INLINE bool run_collective(cpu_warp *w, const line *s, const cpu_insn *i, const bool traced)
+{
+    uint32_t m = guard_mask(s->r, i, s->mask);
+    if (m == 0)
+        return true;
+    uint32_t need = m == w->alive ? m : cpu_collective_members(s->r, i, m, w->alive);
+    if (need & ~m) {
+        uint32_t pc = (uint32_t)(i - s->base);
+        leave_behind(w, s->split, m, pc);
+        s->split->pc = pc;
+        s->split->state = CPU_S_SYNC;
+        s->split->need = need;
+        return false;
+    }
+    w->at = i;
+    if (i->kind == CPU_K_COLLECTIVE)
+        cpu_collective_run(w, s->r, i, m);
+    else
+        i->fn.op(w, i, m);
+    if (traced)
+        cpu_trace(w, w->frame, i, m);
+    return true;
+}
+
+/* AFTER_NEXT: the line goes on at *at, which is not always the target. */
+INLINE after run_branch(cpu_warp *w, const line *s, const cpu_insn **at, const bool traced)
+{
+    const cpu_insn *i = *at;
+    uint32_t m = guard_mask(s->r, i, s->mask), pc = (uint32_t)(i - s->base);
+    if (traced)
+        cpu_trace(w, w->frame, i, m);
+    *at = i + 1;
+    if (m == 0)
+        return AFTER_NEXT;
+    if (m != s->mask)
+        leave_behind(w, s->split, m, pc);
+    if (i->target <= pc) {
+        s->split->pc = i->target;
+        if (--w->quantum < 0)
+            return AFTER_EXPIRE;
+        /* The split stood lowest and now stands lower still: only its stop changes. */
+        if (m == s->mask && w->nsplits > 1)
+            return AFTER_ENTER;
+    }
+    *at = s->base + i->target;
+    if (w->nsplits == 1 || (m == s->mask && *at <= s->stop))
+        return AFTER_NEXT;
+    s->split->pc = i->target;
+    return AFTER_CHOOSE;
+}
+
+static cpu_outcome expire(cpu_warp *w)
+{
     if (w->nsplits > 1) {
         w->splits[w->current].round++;
         /* What spins may wait for lanes that stand in a collective. */
         cpu_collective_meet(w);
     }
     return CPU_RAN_YIELDED;
+}
+
+/* Runs a straight line from an instruction on, to where the warp has to choose again. */
+INLINE after run_line(cpu_warp *w, const line *s, const cpu_insn *i, const bool traced)
+{
+    while (i != s->stop) {
+        after next;
+        switch ((cpu_kind)i->kind) {
+        case CPU_K_PLAIN: i = run_plain(w, s, i, traced); continue;
+        case CPU_K_GUARDED: run_alone(w, s, i++, CPU_K_GUARDED, traced); continue;
+        case CPU_K_TEXTURE: run_alone(w, s, i++, CPU_K_TEXTURE, traced); continue;
+        case CPU_K_OP: run_alone(w, s, i++, CPU_K_OP, traced); continue;
+        case CPU_K_COLLECTIVE:
+        case CPU_K_ALIGNED_OP:
+            if (!run_collective(w, s, i++, traced))
+                return AFTER_CHOOSE;
+            continue;
+        case CPU_K_BRANCH: next = run_branch(w, s, &i, traced); break;
+        default: next = run_control(w, s->split, s->base, i++, s->mask, traced); break;
+        }
+        if (next != AFTER_NEXT)
+            return next;
+    }
+    s->split->pc = (uint32_t)(i - s->base);
+    cpu_split_merge(w);
+    return AFTER_ENTER;
+}
+
+INLINE cpu_outcome run(cpu_warp *w, const bool traced)
+{
+    after next = AFTER_CHOOSE;
+    for (;;) {
+        if (next == AFTER_EXPIRE)
+            return expire(w);
+        if (next == AFTER_CHOOSE && w->nsplits == 0)
+            return CPU_RAN_DONE;
+        if (next == AFTER_CHOOSE && !cpu_split_choose(w))
+            return CPU_RAN_BLOCKED;
+        line s;
+        const cpu_insn *i = enter(w, &s);
+        next = run_line(w, &s, i, traced);
+    }
 }
 
 cpu_outcome cpu_warp_run(cpu_warp *w)
