@@ -31,64 +31,94 @@ static bool parse_shard(const char *text, conform_options *o)
     return true;
 }
 
+static const struct option options[] = {
+    {"device", required_argument, NULL, 'd'},   {"filter", required_argument, NULL, 'f'}, {"exhaustive", no_argument, NULL, 'x'},
+    {"random", required_argument, NULL, 'r'},   {"seed", required_argument, NULL, 's'},   {"shard", required_argument, NULL, 'p'},
+    {"mma-model", required_argument, NULL, 'm'}, {"state", required_argument, NULL, 't'},  {"json", required_argument, NULL, 'j'},
+    {"junit", required_argument, NULL, 'u'},    {"html", required_argument, NULL, 'w'},   {"digests", required_argument, NULL, 'g'},
+    {"list", no_argument, NULL, 'l'},           {"list-uncovered", no_argument, NULL, 'n'}, {"mutations", no_argument, NULL, 'k'},
+    {"torture", required_argument, NULL, 'o'},  {"jobs", required_argument, NULL, 'i'}, {"help", no_argument, NULL, 'h'}, {0}};
+
+/* A number from 1 to `most`. */
+static bool take_number(uint64_t most, uint64_t *out)
+{
+    return parse_number(optarg, most, out) && *out;
+}
+
+static int take_option(arguments *a, int c)
+{
+    uint64_t number = 0;
+    switch (c) {
+    case 'd':
+        if (a->ndevices == sizeof a->devices / sizeof *a->devices)
+            return usage_error(&command_conform, "too many devices");
+        a->devices[a->ndevices++] = a->options.device = optarg;
+        return EXIT_DONE;
+    case 'o':
+        if (!take_number(100000000, &number))
+            return usage_error(&command_conform, "--torture takes a number of programs, not \"%s\"", optarg);
+        a->programs = (uint32_t)number;
+        return EXIT_DONE;
+    case 'r':
+        return take_number(1u << 30, &a->options.random) ? EXIT_DONE
+                                                         : usage_error(&command_conform, "--random takes a number from 1 to 2^30, not \"%s\"", optarg);
+    case 's':
+        return parse_number(optarg, UINT64_MAX, &a->options.seed) ? EXIT_DONE : usage_error(&command_conform, "--seed takes a number, not \"%s\"", optarg);
+    case 'p':
+        return parse_shard(optarg, &a->options) ? EXIT_DONE : usage_error(&command_conform, "--shard takes i/n with 1 <= i <= n, not \"%s\"", optarg);
+    case 'm':
+        if (a->options.nmodels > PXB_MMA_IEEE || !pxb_mma_model_from_name(optarg, &a->models[a->options.nmodels]))
+            return usage_error(&command_conform, "\"%s\" is not an mma model", optarg);
+        a->options.nmodels++;
+        return EXIT_DONE;
+    case 'i':
+        if (!take_number(64, &number))
+            return usage_error(&command_conform, "--jobs takes a number from 1 to 64, not \"%s\"", optarg);
+        a->options.jobs = (uint32_t)number;
+        return EXIT_DONE;
+    case 'f': a->filter = optarg; break;
+    case 'x': a->options.exhaustive = true; break;
+    case 't': a->options.state = optarg; break;
+    case 'j': a->json = optarg; break;
+    case 'u': a->junit = optarg; break;
+    case 'w': a->html = optarg; break;
+    case 'g': a->digests = optarg; break;
+    case 'l': a->list = true; break;
+    case 'n': a->uncovered = true; break;
+    case 'k': a->mutations = true; break;
+    }
+    return EXIT_DONE;
+}
+
+/* An option that does nothing is a mistake: those that each of the other ways to run takes. `given` has a bit for each letter. */
+static int check_ways(const arguments *a, uint32_t given)
+{
+    const struct {
+        bool chosen;
+        const char *name, *takes;
+    } ways[] = {{a->uncovered, "--list-uncovered", "n"}, {a->mutations, "--mutations", "kd"}, {a->programs != 0, "--torture", "osd"}, {a->list, "--list", "lf"}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        for (const struct option *o = options; ways[i].chosen && o->name; o++)
+            if (given >> (o->val - 'a') & 1 && !strchr(ways[i].takes, o->val))
+                return usage_error(&command_conform, "%s does not take --%s", ways[i].name, o->name);
+    }
+    return EXIT_DONE;
+}
+
 static int parse(int argc, char **argv, arguments *a)
 {
-    static const struct option options[] = {
-        {"device", required_argument, NULL, 'd'},   {"filter", required_argument, NULL, 'f'}, {"exhaustive", no_argument, NULL, 'x'},
-        {"random", required_argument, NULL, 'r'},   {"seed", required_argument, NULL, 's'},   {"shard", required_argument, NULL, 'p'},
-        {"mma-model", required_argument, NULL, 'm'}, {"state", required_argument, NULL, 't'},  {"json", required_argument, NULL, 'j'},
-        {"junit", required_argument, NULL, 'u'},    {"html", required_argument, NULL, 'w'},   {"digests", required_argument, NULL, 'g'},
-        {"list", no_argument, NULL, 'l'},           {"list-uncovered", no_argument, NULL, 'n'}, {"mutations", no_argument, NULL, 'k'},
-        {"torture", required_argument, NULL, 'o'},  {"jobs", required_argument, NULL, 'i'}, {"help", no_argument, NULL, 'h'}, {0}};
+    uint32_t given = 0;
     for (int c; (c = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
-        uint64_t number = 0;
-        switch (c) {
-        case 'd':
-            if (a->ndevices == sizeof a->devices / sizeof *a->devices)
-                return usage_error(&command_conform, "too many devices");
-            a->devices[a->ndevices++] = a->options.device = optarg;
-            break;
-        case 'o':
-            if (!parse_number(optarg, 100000000, &number) || !number)
-                return usage_error(&command_conform, "--torture takes a number of programs, not \"%s\"", optarg);
-            a->programs = (uint32_t)number;
-            break;
-        case 'f': a->filter = optarg; break;
-        case 'x': a->options.exhaustive = true; break;
-        case 'r':
-            if (!parse_number(optarg, 1u << 30, &number) || !number)
-                return usage_error(&command_conform, "--random takes a number from 1 to 2^30, not \"%s\"", optarg);
-            a->options.random = number;
-            break;
-        case 's':
-            if (!parse_number(optarg, UINT64_MAX, &a->options.seed))
-                return usage_error(&command_conform, "--seed takes a number, not \"%s\"", optarg);
-            break;
-        case 'p':
-            if (!parse_shard(optarg, &a->options))
-                return usage_error(&command_conform, "--shard takes i/n with 1 <= i <= n, not \"%s\"", optarg);
-            break;
-        case 'm':
-            if (a->options.nmodels > PXB_MMA_IEEE || !pxb_mma_model_from_name(optarg, &a->models[a->options.nmodels]))
-                return usage_error(&command_conform, "\"%s\" is not an mma model", optarg);
-            a->options.nmodels++;
-            break;
-        case 'i':
-            if (!parse_number(optarg, 64, &number) || !number)
-                return usage_error(&command_conform, "--jobs takes a number from 1 to 64, not \"%s\"", optarg);
-            a->options.jobs = (uint32_t)number;
-            break;
-        case 't': a->options.state = optarg; break;
-        case 'j': a->json = optarg; break;
-        case 'u': a->junit = optarg; break;
-        case 'w': a->html = optarg; break;
-        case 'g': a->digests = optarg; break;
-        case 'l': a->list = true; break;
-        case 'n': a->uncovered = true; break;
-        case 'k': a->mutations = true; break;
-        case 'h': print_usage(&command_conform); return -1;
-        default: return option_error(&command_conform, c, argv);
+        if (c == '?' || c == ':')
+            return option_error(&command_conform, c, argv);
+        if (c == 'h') {
+            print_usage(&command_conform);
+            return -1;
         }
+        given |= UINT32_C(1) << (c - 'a');
+        int status = take_option(a, c);
+        if (status)
+            return status;
     }
     if (optind < argc)
         return usage_error(&command_conform, "no argument is expected, but \"%s\" is given", argv[optind]);
@@ -96,7 +126,7 @@ static int parse(int argc, char **argv, arguments *a)
         return usage_error(&command_conform, "one --device at a time (only --torture takes several)");
     if (a->options.nmodels)
         a->options.models = a->models;
-    return EXIT_DONE;
+    return check_ways(a, given);
 }
 
 static void print_uncovered(void *user, const char *name, const char *why)
