@@ -576,6 +576,9 @@ TEST(Parser, ChecksVersionAndTarget)
     Module half = parse(".version 3.2\n.target sm_20\n.address_size 64\n.entry k() { .reg .f16 h; .reg .f32 f; cvt.f32.f16 f, h; cvt.rn.f16.f32 h, f; add.f16 h, h, h; }");
     ASSERT_EQ(half->nerrors, 1u) << all_messages(half.get());
     EXPECT_EQ(std::string(half->diagnostics[0].message).substr(0, 18), "add.f16 needs PTX ");
+    /* As ptxas 13.0 takes them, from this version and target on. */
+    EXPECT_EQ(parse(".version 7.0\n.target sm_80\n.address_size 64\n.entry k() { .reg .b16 h; .reg .f32 f; cvt.rm.bf16.f32 h, f; cvt.rn.ftz.bf16.f32 h, f; }")->nerrors, 0u);
+    EXPECT_EQ(parse(".version 8.1\n.target sm_70\n.address_size 64\n.entry k() { .reg .f16 h; .reg .f32 f; cvt.rn.satfinite.f16.f32 h, f; }")->nerrors, 0u);
     Module old_sm = parse(std::string(".version 7.0\n.target sm_75\n.address_size 64\n") + body);
     EXPECT_STREQ(old_sm->diagnostics[0].message, "redux.sync.add.s32 needs sm_80 or later, but this module is for sm_75");
 }
