@@ -13,6 +13,8 @@ static load_group group_of(const inspection *x, uint32_t insn)
     uint32_t access = x->addresses ? pti_access_of_insn(x->addresses, insn) : PTI_NONE;
     if (access != PTI_NONE) {
         const pti_access *a = &x->addresses->list[access];
+        while (!a->reads && a + 1 < x->addresses->list + x->addresses->count && a[1].insn == insn)     /* a copy: where from */
+            a++;
         g.pattern = a->pattern;
         g.least = g.most = x->symbols->sums[a->offset].constant;
         g.bytes = a->bytes;

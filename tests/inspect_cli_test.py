@@ -239,6 +239,50 @@ class InspectTest(unittest.TestCase):
         self.assertEqual([(g["phases"], g["M"], g["N"], g["K"]) for g in k["groups"]], [([1, 2, 3, 4], 16, 16, 64), ([5], 16, 16, 16)])
         self.assertEqual(self.kernel("dmma_f64")["groups"][0]["K"], 16)
 
+    def test_attention(self):
+        """flash_attention: a turn multiplies 16 x 64 queries with 32 keys, and 16 x 32 weights with 64 columns; 32 mma of 16 x 8 x 16."""
+        k = self.kernel("flash_attention", "--block", "64")
+        self.assertEqual(sum(p["mma"] for p in k["phases"]), 32)
+        self.assertTrue(all(p["full"] and p["M"] == 16 and p["K"] == 16 for p in k["phases"]))
+        joins = [(g["M"], g["N"], g["K"], g["mma"], g["full"]) for g in k["joins"]]
+        self.assertEqual(joins, [(16, 32, 64, 16, True), (16, 64, 32, 16, True)])
+        first, second = (k["joins"][i]["phases"] for i in (0, 1))
+        for n in first:
+            a, b = (k["phases"][n - 1]["sources"][r] for r in "AB")
+            self.assertEqual({g["base"][-2:] for g in a["loads"]} | {g["base"][-2:] for g in b["loads"]}, {"tq", "tk"})
+            self.assertEqual({g["base"] for g in b["stored"]["loads"]}, {"param_1"})
+        for n in second:                                  # the weights are the first product's, and what it adds to comes round scaled
+            a, b, c = (k["phases"][n - 1]["sources"][r] for r in "ABC")
+            self.assertLessEqual(set(a["phases"]), set(first))
+            self.assertEqual({g["base"][-2:] for g in b["loads"]}, {"tv"})
+            self.assertIn("cvt.rn.f16x2.f32", a["through"])
+        guesses = [(e["number"], g["name"], g["evidence"]) for e in k["epilogues"] for g in e["guesses"]]
+        softmax = [(e, t) for e, n, t in guesses if n == "softmax with maximum"]
+        self.assertEqual([e for e, _ in softmax], [first[-1]])
+        # Two rows of a thread: 8 weights each and one for what was summed up before; 8 tiles of 4 and 2 sums are scaled; two inverses.
+        for text in ("exponentials: 18 by ex2.approx.ftz.f32", "inverses: 2", "online: multiplications of what the loop brings round by one: 34", "other epilogues"):
+            self.assertIn(text, softmax[0][1])
+        self.assertIn((second[-1], "division by a softmax's sum", "inverses of what E%d sums up: 2, multiplications by them: 32" % first[-1]), guesses)
+        self.assertIn((0, "asynchronous copies"), [(e, n) for e, n, _ in guesses])
+        k = self.kernel("window_attention", "--block", "32,2")
+        self.assertEqual([(g["M"], g["N"], g["K"], g["mma"], g["full"]) for g in k["joins"]], [(32, 32, 32, 8, True)] * 2)
+        names = [g["name"] for g in k["epilogues"][8]["guesses"]]
+        self.assertEqual(names[0], "softmax without maximum")
+        self.assertIn("requantise → P9's A, P10's A", names)
+        self.assertIn("exponentials: 32", k["epilogues"][8]["guesses"][0]["evidence"])
+
+    def test_names_of_other_kernels(self):
+        def names(kernel):
+            return {g["name"]: g["evidence"] for e in self.kernel(kernel)["epilogues"] for g in e["guesses"]}
+        found = names("math_f32")                         # hypotf is a root of two squares; no norm is anywhere
+        self.assertNotIn("RMS norm", found)
+        self.assertIn("of squares: 2", found["root of a sum of squares"])
+        self.assertIn("hyperbolic tangent", found)
+        self.assertNotIn("sigmoid", found)
+        self.assertIn("exponentials: 3 by ex2", names("black_scholes")["exponentials"])
+        self.assertIn("reduction over lanes", names("reduce_block"))
+        self.assertIn("of squares: 12", names("nbody")["root of squared differences"])
+
     def test_kernels_without_mma(self):
         for name, guess in (("attention", "softmax with maximum"), ("softmax", "softmax with maximum"), ("layer_norm", "normalisation with mean")):
             k = self.kernel(name)

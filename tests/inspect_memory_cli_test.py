@@ -187,6 +187,60 @@ class MemoryTest(unittest.TestCase):
         stores = base(f, "param_2")["patterns"]
         self.assertEqual(sorted(a["offset"] for a in stores[0]["accesses"]), [0, 4, 32, 36])
 
+    def test_attention(self):
+        """Figures from flash_attention.cu: rows of 64 + 8 halves are 144 bytes, a tile of 32 of them 4608, tq, tk[2] and tv[2] five tiles."""
+        f = kernel("flash_attention", "64,1,1")
+        shared = f["shared"]
+        self.assertEqual((shared["bytes"], shared["open"], shared["overruns"], shared["decided"], shared["conflicts"]), (5 * 4608, 0, [], True, []))
+        self.assertEqual([b["verdict"] for b in shared["barriers"]], ["needed", "needed"])
+        tiles = {b["base"][-2:]: b for b in f["memory"] if b["space"] == "shared"}
+        for name, n, reads in (("tq", 1, 4), ("tk", 2, 8), ("tv", 2, 8)):
+            b = tiles[name]
+            self.assertEqual((b["touched"], b["extent"], b["open"], b["reads"]), (n * 32 * 128, [0, n * 4608 - 16], 0, reads), name)
+        reads = {b: [p["formula"] for p in tiles[b]["patterns"] if p["writes"] == 0] for b in tiles}
+        self.assertEqual(len(reads["tk"]), 1)             # rows of keys, the buffer of the turn
+        self.assertRegex(reads["tk"][0], r"^4608\*\(turn\(s\d+\) & 1\) \+ 1152\*\(\(tid.x & 31\) >> 4\) \+ 144\*\(tid.x & 7\) \+ 16\*\(\(tid.x >> 3\) & 1\)$")
+        self.assertEqual(len([i for i in shared["intervals"] if i["writes"]]), 3)
+        out = base(f, "param_3")                          # 16 rows of 128 bytes a warp, eight words of four threads in each, rows 8 apart
+        self.assertEqual([p["formula"] for p in out["patterns"]],
+                         ["4096*ctaid.x + 2048*(tid.x >> 5) + 128*param_4*ctaid.y + 128*((tid.x & 31) >> 2) + 4*(tid.x & 3)"])
+        self.assertEqual(sorted(a["offset"] for a in out["patterns"][0]["accesses"]), sorted(1024 * h + 16 * n for h in range(2) for n in range(8)))
+        loop = next(l for l in f["loops"] if l["depth"] == 1 and "ctaid.x" in l["turns"])
+        self.assertEqual((loop["turns"], loop["single_exit"]), ("ctaid.x + 1", True))
+        # Without the barrier at the end of a turn the next tile is written while this one is read; and the first one is there for the copies.
+        with open(os.path.join(CORPUS, "kernels", "flash_attention.ptx"), encoding="utf-8") as g:
+            lines = g.read().split("\n")
+        for n, line in enumerate(lines):
+            if "bar.sync" in line:
+                with tempfile.TemporaryDirectory(prefix="ptxbridge_inspect_") as folder:
+                    path = os.path.join(folder, "k.ptx")
+                    with open(path, "w", encoding="utf-8") as g:
+                        g.write("\n".join(lines[:n] + [""] + lines[n + 1:]))
+                    self.assertGreater(len(function(path, "--block", "64")["shared"]["conflicts"]), 20)
+        # One warp for each head, rows of 36 bytes, 32 of them used.
+        f = kernel("window_attention", "32,2,1")
+        self.assertEqual((f["shared"]["bytes"], f["shared"]["conflicts"], f["shared"]["open"]), (2 * 32 * 36, [], 0))
+        vt = next(b for b in f["memory"] if b["space"] == "shared")
+        self.assertEqual((vt["touched"], vt["extent"], vt["writes"], vt["reads"]), (2048, [0, 2300], 32, 8))
+        bias = base(f, "param_1")                         # two heads of 7 x 15 floats, all of them
+        self.assertEqual((bias["extent"], bias["touched"], bias["gap_bytes"]), ([0, 840], 840, 0))
+        strides = {(t["stride"], "*".join(t["of"])) for p in base(f, "param_0")["patterns"] for t in p["terms"]}
+        self.assertLessEqual({(1536, "ctaid.x"), (32, "tid.y"), (576, "param_3")}, strides)
+
+    def test_loops(self):
+        def loops(name, block):
+            return [(l["depth"], l["turns"], l["single_exit"]) for l in kernel(name, block)["loops"]]
+        self.assertEqual(loops("hgemm_mma", "64,1,1")[:2], [(1, "⌈param_5 / 16⌉", True), (2, "2", True)])
+        self.assertEqual(loops("matmul_tiled", "16,16,1"), [(1, "⌈param_5 / 16⌉", True)])
+        self.assertEqual(loops("attention", "8,1,1"), [(1, "⌈param_4 / 8⌉", True), (2, "16", True), (2, "at most 8", False)])
+        self.assertEqual(loops("scan_block", "160,1,1"), [(1, "8", True)])
+        self.assertEqual(loops("conv1d_const", "64,1,1")[-1], (1, "9", True))
+        self.assertEqual(loops("softmax", "64,1,1"), [(1, "⌈(param_2 - tid.x) / 64⌉", True)] * 3)
+        # A guard on a parameter keeps threads from the end of the counters, so that the overrun is a possible one.
+        self.assertEqual([(o["high"], o["size"], o["uncertain"]) for o in kernel("kmeans_step", "64,1,1")["shared"]["overruns"]], [(256, 32, True)])
+        # 32 words and 64 threads that each store one, with no branch before it.
+        self.assertEqual([(o["high"], o["size"], o["uncertain"]) for o in kernel("fault_shared_oob", "64,1,1")["shared"]["overruns"]], [(256, 128, False)])
+
     def test_markdown_has_every_section(self):
         text = run(DEC2, "--markdown", "--block", "32,1,4").stdout
         for heading in ("Parameters", "Memory", "Textures and surfaces", "Shared memory between barriers", "Constants", "Registers"):
@@ -216,7 +270,13 @@ class MemoryTest(unittest.TestCase):
         self.assertEqual(lines, sorted(lines))
         self.assertIn("mov.u32 %r5, %tid.z;", [s["text"] for s in j])
         self.assertNotIn(1689, lines)                     # the store is no part of what its address is made of
-        self.assertIn("25 statements", run(DEC2, "--slice", "%r2017@1689").stdout)
+        plain = json.loads(run(DEC2, "--slice", "%r2017@1689", "--no-branches", "--json").stdout)["functions"][0]["slice"]
+        self.assertEqual((len(plain), len(j)), (25, 29))
+        more = [s["text"] for s in j if s not in plain]   # the pixel's bounds, which the branch to the store is taken on
+        self.assertTrue(any("bra" in t for t in more) and any(t.startswith("setp") for t in more), more)
+        self.assertIn("25 statements", run(DEC2, "--slice", "%r2017@1689", "--no-branches").stdout)
+        self.assertIn("29 statements", run(DEC2, "--slice", "%r2017@1689").stdout)
+        run(DEC2, "--no-branches", status=2)
         for bad in ("%r2017", "%r2017@", "%r2017@x", "%r1@1689", "%r2017@1", "%r2017@99999999", "@1689", ""):
             run(DEC2, "--slice", bad, status=2)
 

@@ -11,7 +11,7 @@
 #include "ptx/inspect/dominators.h"
 #include "ptx/inspect/symbols.h"
 
-enum { PTI_MAX_TURNS = 4096, PTI_MAX_PERIOD = 64, PTI_MAX_NEST = 3 };
+enum { PTI_MAX_TURNS = 1024, PTI_MAX_PERIOD = 64, PTI_MAX_NEST = 3 };
 
 typedef struct pti_state {
     uint32_t atom;                     /* the phi's; what it begins with, and what comes round */

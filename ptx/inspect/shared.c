@@ -192,7 +192,7 @@ static bool add_conflict(void *user, uint32_t before, uint32_t behind, int64_t b
     in->nconflicts++;
     bool both = f->a->list[before].writes && f->a->list[behind].writes;
     out->conflicts[out->nconflicts++] = (pti_conflict){f->interval, before, behind, byte, warp_a, warp_b, both,
-                                                          f->a->list[before].uncertain || f->a->list[behind].uncertain};
+                                                          f->map.uncertain[before] || f->map.uncertain[behind]};
     return true;
 }
 

@@ -11,13 +11,15 @@ bool pti_open_map(pti_byte_map *map)
     map->bytes = calloc((size_t)map->size + 1, sizeof *map->bytes);
     map->values = malloc(PTI_MAX_THREADS * sizeof *map->values);
     map->set = malloc(PTI_MAX_THREADS / 64 * sizeof *map->set);
+    map->uncertain = calloc((size_t)map->a->count + 1, 1);
     map->low = map->high = 0;
-    return map->bytes && map->values && map->set;
+    return map->bytes && map->values && map->set && map->uncertain;
 }
 
 void pti_close_map(pti_byte_map *map)
 {
     free(map->bytes);
+    free(map->uncertain);
     free(map->values);
     free(map->set);
 }
@@ -116,6 +118,7 @@ void pti_map_access(pti_byte_map *map, uint32_t access, const pti_given *given, 
     visit v = {.map = map, .access = access, .found = found, .user = user};
     while (pti_next_turn(&turns, map->values, map->set)) {
         map->work += (uint64_t)map->s->nthreads * (8 + x->bytes);
+        map->uncertain[access] = turns.uncertain;
         go_on = go_on && !pti_map_is_spent(map) && visit_threads(map, &v, base, entering);
     }
     if (turns.failed)

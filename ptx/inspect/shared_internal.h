@@ -15,6 +15,7 @@ typedef struct pti_byte_map {
     pti_loops *loops;
     const pti_addresses *a;
     pti_byte *bytes;
+    uint8_t *uncertain;                /* of each access, as it was entered last */
     int64_t size;
     int64_t low, high;                 /* touched since it was cleared */
     int64_t *values;

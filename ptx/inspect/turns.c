@@ -232,6 +232,16 @@ static void add_guard(pti_turns *t, uint32_t insn, bool taken)
     t->holds[t->nguards++] = taken != t->l->s->flow->function->insns[insn].guard_negated;
 }
 
+/* Every path to `to` goes over this edge: others come from behind it only. */
+static bool is_only_way(const pti_loops *l, uint32_t from, uint32_t to)
+{
+    const pti_block *b = &l->s->flow->blocks[to];
+    for (uint32_t k = 0; k < b->npredecessors; k++)
+        if (b->predecessors[k] != from && (b->predecessors[k] == PTI_NONE || !pti_dominates(&l->dominators, to, b->predecessors[k])))
+            return false;
+    return true;
+}
+
 /* Blocks that dominate the instruction and end in a branch one way of which it depends on. */
 static void find_guards(pti_turns *t)
 {
@@ -244,7 +254,7 @@ static void find_guards(pti_turns *t)
         bool found = false, branch = last->guarded && last->operation && strcmp(last->operation, "bra") == 0 && from->nsuccessors == 2;
         for (uint32_t k = 0; branch && k < 2; k++) {
             uint32_t to = from->successors[k];
-            if (to == from->successors[1 - k] || flow->blocks[to].npredecessors != 1 || !pti_dominates(&l->dominators, to, below))
+            if (to == from->successors[1 - k] || !pti_dominates(&l->dominators, to, below) || !is_only_way(l, b, to))
                 continue;
             add_guard(t, from->end - 1, k == 0);
             found = true;
