@@ -247,6 +247,13 @@ TEST(InspectShared, TwoWritersAndAtomics)
     EXPECT_EQ(b.shared.nconflicts, 0u);
     Analysis c(rows + "red.shared.add.u32 [%r10], %r1; ld.shared.u32 %r15, [%r10];");
     EXPECT_EQ(c.shared.nconflicts, 1u);
+    // Volatile accesses are meant to meet; a barrier between them still orders them.
+    Analysis d(rows + "st.volatile.shared.u32 [%r10], %r1; ld.relaxed.cta.shared.u32 %r15, [%r10];");
+    EXPECT_EQ(d.shared.nconflicts, 0u);
+    Analysis e(rows + "st.volatile.shared.u32 [%r10], %r1; bar.sync 0; ld.volatile.shared.u32 %r15, [%r10];");
+    EXPECT_EQ(e.shared.barriers[0].verdict, PTI_NEEDED);
+    Analysis f(rows + "st.volatile.shared.u32 [%r10], %r1; ld.shared.u32 %r15, [%r10];");
+    EXPECT_EQ(f.shared.nconflicts, 1u);
 }
 
 TEST(InspectShared, ALoopMeetsItselfRoundTheBranch)

@@ -78,6 +78,13 @@ static void size_of(const ptx_insn *insn, uint32_t which, pti_access *a)
     }
 }
 
+/* Atomics are, whatever their semantics. */
+static bool is_strong(const ptx_insn *insn, const pti_access *a)
+{
+    const char *sem = isa_choice(insn->form, &insn->tuple, "sem");
+    return (a->reads && a->writes) || (sem && strcmp(sem, "weak") != 0);
+}
+
 /* ------------------------------------------------------------ bases */
 
 /* How well an atom serves as the pointer of an address: 0 not at all. */
@@ -161,6 +168,7 @@ static void find_in(finder *f, uint32_t index)
             continue;
         pti_access a = {.insn = index, .reads = *way != 'w', .writes = *way != 'r', .space = space_of(insn, which)};
         size_of(insn, which, &a);
+        a.strong = is_strong(insn, &a);
         if (a.space != PTX_SPACE_PARAM) {
             set_base(f, &a, pti_poly_of_address(f->s, index, &insn->operands[o].address, &a.assumed));
             if (!is_parameter(f, &a, &insn->operands[o].address))

@@ -14,6 +14,7 @@ typedef struct pti_access {
     uint32_t insn;
     ptx_space space;
     bool reads, writes;
+    bool strong;                       /* volatile, relaxed, acquire, release: meant to meet others (PTX ISA, "Strong operations") */
     bool assumed;                      /* right if no index wraps */
     bool computed;                     /* for each thread */
     bool uncertain;                    /* computed, but branches that depend on more may keep threads away */

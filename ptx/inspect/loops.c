@@ -397,6 +397,18 @@ static bool run(pti_loops *l, uint32_t loop, test *tests, uint32_t ntests, int64
     return keep_states(l, x);
 }
 
+/* The test comes first: its block is the head, and does nothing else but compute. */
+static bool is_leading(const pti_loops *l, const pti_loop *x)
+{
+    const pti_block *b = &l->s->flow->blocks[x->head];
+    bool leads = b->end - 1 == x->test && b->successors[0] != x->head && b->successors[1] != x->head;
+    for (uint32_t i = b->first; leads && i < b->end - 1; i++) {
+        const ptx_insn *insn = &l->s->flow->function->insns[i];
+        leads = !insn->operation && !(insn->form && strcmp(insn->form->family, "mma") == 0);
+    }
+    return leads;
+}
+
 static bool find_turns(pti_loops *l, uint32_t loop, const uint32_t *next, int64_t *values)
 {
     test tests[MOST_TESTS];
@@ -413,8 +425,7 @@ static bool find_turns(pti_loops *l, uint32_t loop, const uint32_t *next, int64_
     for (uint32_t i = 0; i < n; i++)
         if (all[i].insn == x->test)
             first = all[i];
-    const pti_block *b = &l->s->flow->blocks[l->s->flow->block_of[x->test]];
-    x->test_leads = b == &l->s->flow->blocks[x->head] && b->successors[0] != x->head && b->successors[1] != x->head;
+    x->test_leads = is_leading(l, x);
     x->condition = first.condition;
     x->goes_on_if = first.goes_on_if;
     find_count(l, x, &first);

@@ -6,7 +6,7 @@
  *
  * An INTERVAL is what a thread may execute from one barrier (or the entry) until the next. Barriers that all threads of the block take part in
  * are the only ones that are understood. Two accesses CONFLICT when they stand in one interval, two warps make them, at least one
- * writes, not both are atomic, and they share a byte. Lanes of one warp are not held against each other. A barrier is NEEDED when an
+ * writes, not both are strong (atomic, volatile, relaxed …), and they share a byte. Lanes of one warp are not held against each other. A barrier is NEEDED when an
  * access that may come last before it and one that may come first behind it would conflict without it.
  */
 #ifndef PTX_INSPECT_SHARED_H

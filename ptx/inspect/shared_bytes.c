@@ -41,11 +41,6 @@ int64_t pti_shared_offset(const pti_symbols *s, const pti_addresses *a, const pt
     return (int64_t)s->atoms[a->bases[x->base].atom].variable->offset;
 }
 
-static bool is_atomic(const pti_byte_map *map, uint32_t access)
-{
-    return map->a->list[access].reads && map->a->list[access].writes;
-}
-
 typedef struct visit {
     pti_byte_map *map;
     uint32_t access, warp;
@@ -54,10 +49,11 @@ typedef struct visit {
     void *user;
 } visit;
 
-static bool hold(const visit *v, const uint32_t who[2], const uint8_t warp[2])
+/* Strong operations are no race among themselves, though a barrier between them may well matter. */
+static bool hold(const visit *v, const uint32_t who[2], const uint8_t warp[2], bool race)
 {
     for (int i = 0; i < 2 && who[i]; i++)
-        if (warp[i] != v->warp && !(is_atomic(v->map, who[i] - 1) && is_atomic(v->map, v->access)) &&
+        if (warp[i] != v->warp && !(race && v->map->a->list[who[i] - 1].strong && v->map->a->list[v->access].strong) &&
             !v->found(v->user, who[i] - 1, v->access, v->at, warp[i], v->warp))
             return false;
     return true;
@@ -78,7 +74,7 @@ static bool visit_byte(const visit *v, bool entering)
     pti_byte *b = &v->map->bytes[v->at];
     bool go_on = true;
     if (v->found)
-        go_on = hold(v, b->writer, b->writer_warp) && (!x->writes || hold(v, b->reader, b->reader_warp));
+        go_on = hold(v, b->writer, b->writer_warp, entering) && (!x->writes || hold(v, b->reader, b->reader_warp, entering));
     if (entering && x->writes)
         enter(v, b->writer, b->writer_warp);
     if (entering && x->reads)
