@@ -104,6 +104,8 @@ static void check_graphs()
     SIZE(cudart_alloc_node, cudaMemAllocNodeParams);
     FIELD(cudart_alloc_node, address, cudaMemAllocNodeParams, dptr);
     SIZE(cu_alloc_node, cudaMemAllocNodeParams);
+    FIELD(cudart_conditional_node, size, cudaConditionalNodeParams, size);
+    FIELD(cudart_conditional_node, bodies, cudaConditionalNodeParams, phGraph_out);
     SIZE(cudart_node, cudaGraphNodeParams);
     FIELD(cudart_node, of.kernel, cudaGraphNodeParams, kernel);
     FIELD(cudart_node, of.copy.copy, cudaGraphNodeParams, memcpy.copyParams);

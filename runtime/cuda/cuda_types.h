@@ -63,6 +63,10 @@ typedef size_t (*cu_shared_fn)(int block);   /* dynamic shared bytes of a block 
     X(CU_GRAPH_NODE_TYPE_HOST, 3) X(CU_GRAPH_NODE_TYPE_GRAPH, 4) X(CU_GRAPH_NODE_TYPE_EMPTY, 5)                        \
     X(CU_GRAPH_NODE_TYPE_WAIT_EVENT, 6) X(CU_GRAPH_NODE_TYPE_EVENT_RECORD, 7)                                          \
     X(CU_GRAPH_NODE_TYPE_MEM_ALLOC, 10) X(CU_GRAPH_NODE_TYPE_MEM_FREE, 11) X(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, 12)      \
+    X(CU_GRAPH_NODE_TYPE_CONDITIONAL, 13) X(CU_GRAPH_COND_TYPE_IF, 0) X(CU_GRAPH_COND_TYPE_WHILE, 1)                   \
+    X(CU_GRAPH_COND_TYPE_SWITCH, 2) X(CU_GRAPH_COND_ASSIGN_DEFAULT, 1)                                                 \
+    X(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, 0) X(CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, 1)                                     \
+    X(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, 2) X(CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH, 3)                             \
     X(CU_GRAPH_EXEC_UPDATE_SUCCESS, 0) X(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, 2)                               \
     X(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, 3)                                                                 \
     X(CU_STREAM_MEM_OP_WAIT_VALUE_32, 1) X(CU_STREAM_MEM_OP_WRITE_VALUE_32, 2)                                         \
@@ -218,6 +222,25 @@ typedef struct cu_alloc_node {
 /* CUgraphEdgeData */
 typedef struct cu_edge_data { unsigned char from_port, to_port, type, reserved[5]; } cu_edge_data;
 
+/* CUDA_CONDITIONAL_NODE_PARAMS */
+typedef struct cu_conditional_node {
+    uint64_t handle;
+    int32_t type;
+    uint32_t size;
+    cu_graph *bodies;
+    cu_context context;
+} cu_conditional_node;
+
+/* CUstreamBatchMemOpParams */
+typedef union cu_mem_op {
+    int32_t operation;
+    struct { int32_t operation; cu_address address; uint64_t value; uint32_t flags; cu_address alias; } value;
+    uint64_t pad[6];
+} cu_mem_op;
+
+/* CUDA_BATCH_MEM_OP_NODE_PARAMS */
+typedef struct cu_batch_node { cu_context context; uint32_t count; cu_mem_op *operations; uint32_t flags; } cu_batch_node;
+
 /* CUgraphNodeParams, with the kinds that are served. */
 typedef struct cu_node_params {
     int32_t type, reserved0[3];
@@ -231,6 +254,8 @@ typedef struct cu_node_params {
         cu_event event;
         cu_alloc_node alloc;
         cu_address free;
+        cu_conditional_node conditional;
+        cu_batch_node batch;
     } of;
     int64_t reserved2;
 } cu_node_params;
@@ -240,12 +265,5 @@ typedef struct cu_instantiate_params { uint64_t flags; cu_stream upload; cu_node
 
 /* CUgraphExecUpdateResultInfo */
 typedef struct cu_update_info { int32_t result; cu_node error_node, error_from; } cu_update_info;
-
-/* CUstreamBatchMemOpParams */
-typedef union cu_mem_op {
-    int32_t operation;
-    struct { int32_t operation; cu_address address; uint64_t value; uint32_t flags; cu_address alias; } value;
-    uint64_t pad[6];
-} cu_mem_op;
 
 #endif

@@ -185,7 +185,7 @@ enum { RT_cudaSuccess = 0, CUDART_ERRORS(CUDART_ERROR_NUMBER) RT_cudaErrorEnd };
     X(cudaGraphNodeTypeWaitEvent, 6)                                                                                   \
     X(cudaGraphNodeTypeEventRecord, 7)                                                                                 \
     X(cudaGraphNodeTypeMemAlloc, 10)                                                                                   \
-    X(cudaGraphNodeTypeMemFree, 11)                                                                                    \
+    X(cudaGraphNodeTypeMemFree, 11) X(cudaGraphNodeTypeConditional, 13)                                                \
     X(cudaLaunchAttributeCooperative, 2)
 
 #define CUDART_NUMBER(name, value) RT_##name = value,
@@ -315,6 +315,9 @@ typedef struct cudart_alloc_node {       /* cudaMemAllocNodeParams = CUDA_MEM_AL
     void *address;
 } cudart_alloc_node;
 
+/* cudaConditionalNodeParams; what may follow is of the driver's form and not used. */
+typedef struct cudart_conditional_node { uint64_t handle; int32_t type; uint32_t size; void **bodies; } cudart_conditional_node;
+
 /* cudaGraphNodeParams: the union of what a node may be. */
 typedef struct cudart_node {
     int32_t type, reserved0[3];
@@ -325,6 +328,7 @@ typedef struct cudart_node {
         cudart_memset_node memset;
         cudart_host_node host;
         cudart_alloc_node alloc;
+        cudart_conditional_node conditional;
         void *object;                    /* child graph, event, or address to free */
     } of;
     int64_t reserved2;

@@ -77,6 +77,8 @@ typedef struct cu_ipc { char reserved[64]; } cu_ipc;
     X(cuGetProcAddress_v2, (const char *symbol, void **out, int cuda_version, uint64_t flags, int32_t *symbol_status)) \
     X(cuGraphAddChildGraphNode, (cu_node *node, cu_graph graph, const cu_node *dependencies, size_t                    \
       num_dependencies, cu_graph child_graph))                                                                         \
+    X(cuGraphConditionalHandleCreate, (uint64_t *handle_out, cu_graph graph, cu_context context, uint32_t              \
+      default_launch_value, uint32_t flags))                                                                           \
     X(cuGraphAddDependencies, (cu_graph graph, const cu_node *from, const cu_node *to, size_t num_dependencies))       \
     X(cuGraphAddDependencies_v2, (cu_graph graph, const cu_node *from, const cu_node *to, const cu_edge_data           \
       *edge_data, size_t num_dependencies))                                                                            \

@@ -31,6 +31,10 @@ static cudart_error convert_node(const cudart_node *from, cu_node_params *to)
     case RT_cudaGraphNodeTypeMemFree:    /* the same fields in both */
         memcpy(to->of.reserved1, from->of.room, sizeof to->of.reserved1);
         return RT_cudaSuccess;
+    case RT_cudaGraphNodeTypeConditional:    /* in the current context */
+        to->of.conditional = (cu_conditional_node){.handle = from->of.conditional.handle, .type = from->of.conditional.type,
+                                                   .size = from->of.conditional.size};
+        return RT_cudaSuccess;
     default:
         return RT_cudaErrorNotSupported;
     }
@@ -47,6 +51,8 @@ static cudart_error add_node(cu_node *node, cu_graph graph, const cu_node *after
     TRY(driver.cuGraphAddNode_v2(node, graph, after, edges, count, &converted));
     if (params->type == RT_cudaGraphNodeTypeMemAlloc)
         params->of.alloc.address = (void *)(uintptr_t)converted.of.alloc.address;
+    if (params->type == RT_cudaGraphNodeTypeConditional)
+        params->of.conditional.bodies = converted.of.conditional.bodies;
     return RT_cudaSuccess;
 }
 
@@ -64,6 +70,11 @@ API cudart_error cudaGraphAddNode_v2(cu_node *node, cu_graph graph, const cu_nod
 #endif
 {
     return record(add_node(node, graph, after, edges, count, params));
+}
+
+API cudart_error cudaGraphConditionalHandleCreate(uint64_t *handle, cu_graph graph, unsigned value, unsigned flags)
+{
+    return CALL(driver.cuGraphConditionalHandleCreate(handle, graph, NULL, value, flags));
 }
 
 static cudart_error set_node(cu_exec exec, cu_node node, const cudart_node *params)

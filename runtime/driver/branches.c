@@ -130,8 +130,9 @@ static cu_result run_in_order(dr_context *c, dr_stream *stream, const struct dr_
 
 cu_result dr_exec_run(dr_context *c, dr_stream *stream, struct dr_exec_run *run)
 {
-    if (!run->branches)
-        return run_in_order(c, stream, run);
+    cu_result started = dr_conditions_start(run);
+    if (started || !run->branches)
+        return started ? started : run_in_order(c, stream, run);
     walk w = {.run = run, .context = c, .stream = stream, .changed = PTHREAD_COND_INITIALIZER};
     w.waits = malloc(2 * run->count * sizeof *w.waits);
     if (!w.waits)

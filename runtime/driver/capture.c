@@ -151,7 +151,7 @@ cu_result dr_capture_add(dr_stream *s, const dr_work *work)
 cu_result dr_capture_alloc(dr_stream *s, size_t bytes, cu_address *address)
 {
     dr_node *n;
-    cu_result result = dr_memory_new(s->context, bytes, DR_MEMORY_DEVICE, 0, false, address);
+    cu_result result = dr_graph_alloc(s->context, bytes, address);
     if (result)
         return result;
     pthread_mutex_lock(&capture_lock);

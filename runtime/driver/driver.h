@@ -74,7 +74,7 @@ typedef struct dr_device {
     bool host_addresses;           /* device pointers are addresses of this process */
     bool shares_memory;            /* that, or it gives memory at one address for kernels and the host */
     uint64_t memory_bytes;
-    _Atomic uint64_t memory_used;
+    _Atomic uint64_t memory_used, graph_memory;   /* graph_memory: of allocation nodes */
     uint32_t processors;
     dr_context *primary;
     uint32_t primary_count, primary_flags;
@@ -278,6 +278,8 @@ cu_result dr_image_parse(const void *image, size_t bytes, int capability, dr_jit
 cu_result dr_image_text(const void *image, size_t bytes, int capability, char **text, size_t *length);
 /* Several texts become one: see link.c. `whole`: what is declared .extern must be defined. */
 cu_result dr_link_texts(char *const *texts, const size_t *lengths, size_t count, bool whole, dr_jit *jit, char **out, size_t *length);
+/* Defines what a text declares of NVIDIA's device library and we know. */
+cu_result dr_link_library(char **text, size_t *length);
 cu_result dr_module_new(dr_context *context, ptx_module *ptx, bool owns, dr_module **out);
 void dr_module_free(dr_module *module);
 
@@ -362,6 +364,8 @@ static inline bool dr_stream_captured(dr_stream *stream)
 }
 /* What a context captures has come to nothing. */
 void dr_capture_invalidate(dr_context *context);
+/* Memory of an allocation node, counted. */
+cu_result dr_graph_alloc(dr_context *context, size_t bytes, cu_address *address);
 /* cuMemAllocAsync in a captured stream. */
 cu_result dr_capture_alloc(dr_stream *stream, size_t bytes, cu_address *address);
 cu_result dr_capture_record(dr_stream *stream, dr_event *event, uint32_t flags);

@@ -21,7 +21,12 @@ void dr_exec_run_free(struct dr_exec_run *run)
         free(run->steps[i].before);
         free(run->steps[i].after);
         dr_exec_run_free(run->steps[i].child);
+        for (uint32_t k = 0; k < run->steps[i].nbodies; k++)
+            dr_exec_run_free(run->steps[i].bodies[k]);
+        free(run->steps[i].bodies);
+        free(run->steps[i].values);
     }
+    free(run->conditions);
     free(run->steps);
     free(run->order);
     free(run);
@@ -44,6 +49,19 @@ static struct dr_exec_run *make_run(uint32_t count)
 
 static cu_result make_from(const dr_graph *g, struct dr_exec_run **out, dr_node **wrong);
 
+static cu_result fill_conditional(dr_step *s, const cu_conditional_node *k, dr_node **wrong)
+{
+    cu_result result = CUABI_SUCCESS;
+    s->condition = k->type;
+    s->cell = k->handle;
+    s->bodies = calloc(k->size, sizeof(*s->bodies));
+    if (!s->bodies)
+        return DR_ERROR(OUT_OF_MEMORY);
+    for (; s->nbodies < k->size && !result; s->nbodies += !result)
+        result = make_from(k->bodies[s->nbodies], &s->bodies[s->nbodies], wrong);
+    return result;
+}
+
 static cu_result fill_step(dr_step *s, dr_node *n, dr_node **wrong)
 {
     s->node = n;
@@ -54,6 +72,10 @@ static cu_result fill_step(dr_step *s, dr_node *n, dr_node **wrong)
         s->work.kind = DR_WORK_NONE;
     if (!result && n->type == CUABI_CU_GRAPH_NODE_TYPE_GRAPH)
         result = make_from(n->of.child, &s->child, wrong);
+    if (!result && n->type == CUABI_CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        result = fill_conditional(s, &n->of.conditional, wrong);
+    if (!result && n->type == CUABI_CU_GRAPH_NODE_TYPE_BATCH_MEM_OP && n->of.batch.operations)
+        result = dr_values_make(&n->of.batch, &s->values, &s->nvalues);
     if (n->type == CUABI_CU_GRAPH_NODE_TYPE_EVENT_RECORD || n->type == CUABI_CU_GRAPH_NODE_TYPE_WAIT_EVENT)
         s->event = n->of.event;
     s->nbefore = n->nbefore;
@@ -129,8 +151,14 @@ static cu_result make_from(const dr_graph *g, struct dr_exec_run **out, dr_node 
         if (result && wrong)
             *wrong = g->nodes[i];
     }
-    if (!result)
+    run->conditions = malloc((g->nconditions + 1) * sizeof *run->conditions);
+    if (!run->conditions)
+        result = DR_ERROR(OUT_OF_MEMORY);
+    if (!result) {
+        memcpy(run->conditions, g->conditions, g->nconditions * sizeof *run->conditions);
+        run->nconditions = g->nconditions;
         result = find_after(run);
+    }
     if (!result)
         result = find_order(run);
     if (result)
@@ -148,6 +176,23 @@ static uint32_t *copy_indices(const uint32_t *from, uint32_t count)
     return copy;
 }
 
+/* Bodies and values of a step, for a copy of it. */
+static bool share_bodies(dr_step *to, const dr_step *from)
+{
+    to->nbodies = 0;
+    to->bodies = malloc((from->nbodies + 1) * sizeof(*to->bodies));
+    to->values = malloc((from->nvalues + 1) * sizeof *to->values);
+    if (!to->bodies || !to->values)
+        return false;
+    for (uint32_t i = 0; i < from->nbodies; i++) {
+        to->bodies[i] = from->bodies[i];
+        atomic_fetch_add(&to->bodies[i]->users, 1);
+    }
+    to->nbodies = from->nbodies;
+    memcpy(to->values, from->values, from->nvalues * sizeof *to->values);
+    return true;
+}
+
 /* A run of one's own, for changes: launches that wait keep the old one. */
 static cu_result own_run(struct dr_exec_run **place)
 {
@@ -160,6 +205,12 @@ static cu_result own_run(struct dr_exec_run **place)
     cu_result result = CUABI_SUCCESS;
     memcpy(run->order, from->order, from->count * sizeof *run->order);
     run->branches = from->branches;
+    run->conditions = malloc((from->nconditions + 1) * sizeof *run->conditions);
+    if (run->conditions) {
+        memcpy(run->conditions, from->conditions, from->nconditions * sizeof *run->conditions);
+        run->nconditions = from->nconditions;
+    } else
+        result = DR_ERROR(OUT_OF_MEMORY);
     for (uint32_t i = 0; i < from->count && !result; i++) {
         dr_step *to = &run->steps[i], *old = &from->steps[i];
         *to = *old;
@@ -167,10 +218,13 @@ static cu_result own_run(struct dr_exec_run **place)
         to->after = copy_indices(old->after, old->nafter);
         if (to->child)
             atomic_fetch_add(&to->child->users, 1);
-        result = dr_work_clone(&old->work, &to->work);
-        if (result)
+        if (!share_bodies(to, old))
+            result = DR_ERROR(OUT_OF_MEMORY);
+        cu_result cloned = dr_work_clone(&old->work, &to->work);
+        if (cloned)
             to->work.kind = DR_WORK_NONE;
-        else if (!to->before || !to->after)
+        result = result ? result : cloned;
+        if (!to->before || !to->after)
             result = DR_ERROR(OUT_OF_MEMORY);
     }
     if (result) {
@@ -184,12 +238,24 @@ static cu_result own_run(struct dr_exec_run **place)
 
 /* ------------------------------------------------------------ running */
 
+static cu_result run_values(dr_context *c, dr_stream *stream, const dr_step *s)
+{
+    cu_result result = CUABI_SUCCESS;
+    for (uint32_t i = 0; i < s->nvalues && !result; i++)
+        result = dr_work_run(c, stream, &s->values[i]);
+    return result;
+}
+
 cu_result dr_step_run(dr_context *c, dr_stream *stream, const dr_step *s)
 {
     if (s->disabled)
         return CUABI_SUCCESS;
     if (s->child)
         return dr_exec_run(c, stream, s->child);
+    if (s->bodies && s->type == CUABI_CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        return dr_conditional_run(c, stream, s);
+    if (s->values && s->type == CUABI_CU_GRAPH_NODE_TYPE_BATCH_MEM_OP && s->nvalues)
+        return run_values(s->context ? s->context : c, stream, s);
     if (s->type == CUABI_CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
         dr_event_stamp(s->event);
         return CUABI_SUCCESS;
@@ -442,6 +508,11 @@ static bool same_shape(const struct dr_exec_run *a, const struct dr_exec_run *b,
             *result = CUABI_CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
             return false;
         }
+        if (s->nbodies != t->nbodies || s->condition != t->condition)
+            return false;
+        for (uint32_t k = 0; k < s->nbodies; k++)
+            if (!same_shape(s->bodies[k], t->bodies[k], result))
+                return false;
         if (s->nbefore != t->nbefore || memcmp(s->before, t->before, s->nbefore * sizeof *s->before) != 0 ||
             (s->child && !same_shape(s->child, t->child, result)))
             return false;
@@ -472,6 +543,25 @@ cu_result impl_cuGraphExecChildGraphNodeSetParams(cu_exec exec, cu_node node, cu
     return CUABI_SUCCESS;
 }
 
+cu_result impl_cuGraphExecBatchMemOpNodeSetParams(cu_exec exec, cu_node node, const cu_batch_node *node_params)
+{
+    DR_NEED(node_params && node_params->operations);
+    USE_EXEC(e, exec);
+    dr_step *s;
+    dr_work *values;
+    uint32_t count;
+    cu_result result = step_of(e, node, CUABI_CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, &s);
+    if (!result)
+        result = dr_values_make(node_params, &values, &count);
+    if (result)
+        return result;
+    free(s->values);
+    s->values = values;
+    s->nvalues = count;
+    s->work.kind = DR_WORK_NONE;
+    return CUABI_SUCCESS;
+}
+
 cu_result impl_cuGraphExecNodeSetParams(cu_exec exec, cu_node node, cu_node_params *node_params)
 {
     DR_NEED(node_params);
@@ -485,6 +575,7 @@ cu_result impl_cuGraphExecNodeSetParams(cu_exec exec, cu_node node, cu_node_para
     case CUABI_CU_GRAPH_NODE_TYPE_GRAPH: return impl_cuGraphExecChildGraphNodeSetParams(exec, node, node_params->of.child.graph);
     case CUABI_CU_GRAPH_NODE_TYPE_EVENT_RECORD: return impl_cuGraphExecEventRecordNodeSetEvent(exec, node, node_params->of.event);
     case CUABI_CU_GRAPH_NODE_TYPE_WAIT_EVENT: return impl_cuGraphExecEventWaitNodeSetEvent(exec, node, node_params->of.event);
+    case CUABI_CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return impl_cuGraphExecBatchMemOpNodeSetParams(exec, node, &node_params->of.batch);
     }
     return DR_ERROR(NOT_SUPPORTED);
 }

@@ -198,6 +198,7 @@ void dr_graph_free(dr_graph *g)
         free(k);
     }
     free(g->nodes);
+    free(g->conditions);
     dr_object_free(g, DR_GRAPH);
 }
 
@@ -451,7 +452,7 @@ cu_result impl_cuGraphRemoveDependencies_v2(cu_graph graph, const cu_node *from,
 static const char *type_name(int32_t type)
 {
     static const char *const names[] = {"kernel", "memcpy", "memset", "host", "graph", "empty", "wait event", "record event", "", "",
-                                        "alloc", "free", "values"};
+                                        "alloc", "free", "values", "conditional"};
     return type >= 0 && type < (int32_t)(sizeof names / sizeof *names) ? names[type] : "node";
 }
 

@@ -26,6 +26,8 @@ typedef struct dr_node {
         cu_address free;
         dr_event *event;
         dr_graph *child;           /* owned */
+        cu_conditional_node conditional;   /* its bodies are dr_graph *, owned */
+        cu_batch_node batch;       /* its operations are owned */
     } of;
     void **params;                 /* of a kernel, owned */
     int priority;
@@ -34,11 +36,16 @@ typedef struct dr_node {
     struct dr_node *original;      /* that it was cloned from */
 } dr_node;
 
+/* A handle of conditional nodes. */
+typedef struct dr_condition { dr_context *context; uint64_t cell; uint32_t value; bool assign; } dr_condition;
+
 struct dr_graph {
     dr_object head;
     dr_node **nodes;
     uint32_t count, capacity;
-    bool owned;                    /* by a child node: may not be destroyed by the program */
+    bool owned;                    /* by a node: may not be destroyed by the program */
+    dr_condition *conditions;      /* handles that were made for it */
+    uint32_t nconditions;
     struct dr_kept { struct dr_user_object *object; uint32_t count; struct dr_kept *next; } *kept;
 };
 
@@ -50,6 +57,12 @@ typedef struct dr_step {
     dr_event *event;
     dr_context *context;
     struct dr_exec_run *child;
+    struct dr_exec_run **bodies;   /* of a conditional node */
+    uint32_t nbodies;
+    int32_t condition;             /* CU_GRAPH_COND_TYPE_… */
+    uint64_t cell;
+    dr_work *values;               /* of a node with several operations on values */
+    uint32_t nvalues;
     uint32_t *before, nbefore;     /* indices of steps */
     uint32_t *after, nafter;
 } dr_step;
@@ -59,6 +72,8 @@ struct dr_exec_run {
     uint32_t count;
     uint32_t *order;               /* that respects the edges */
     bool branches;                 /* there are others */
+    dr_condition *conditions;
+    uint32_t nconditions;
     dr_step *steps;                /* in the order of the graph's nodes */
 };
 
@@ -84,6 +99,20 @@ cu_result dr_node_set_work(dr_node *node, dr_context *context, const dr_work *wo
 cu_result dr_node_copy(dr_node *to, const dr_node *from);
 void dr_node_clear(dr_node *node);
 cu_result dr_work_clone(const dr_work *from, dr_work *to);
+
+/* ------------------------------------------------------------ values.c */
+
+cu_result dr_node_set_batch(dr_node *node, const cu_batch_node *batch);
+/* Its operations as work, malloc'ed. */
+cu_result dr_values_make(const cu_batch_node *batch, dr_work **out, uint32_t *count);
+
+/* ------------------------------------------------------------ conditional.c */
+
+cu_result dr_node_set_conditional(dr_node *node, cu_conditional_node *params);
+void dr_conditional_clear(dr_node *node);
+/* Gives conditions their first values. */
+cu_result dr_conditions_start(const struct dr_exec_run *run);
+cu_result dr_conditional_run(dr_context *context, dr_stream *stream, const dr_step *step);
 
 /* ------------------------------------------------------------ exec.c, branches.c */
 

@@ -342,6 +342,8 @@ cu_result dr_image_parse(const void *image, size_t bytes, int capability, dr_jit
         return DR_ERROR(INVALID_VALUE);
     cu_result result = text_of_image(image, bytes, capability, jit, &text, &length);
     if (!result)
+        result = dr_link_library(&text, &length);
+    if (!result)
         result = dr_parse(text, length, "image", jit, out);
     free(text);
     return result;

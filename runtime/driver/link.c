@@ -222,10 +222,10 @@ static cu_result settle(linker *l, size_t from, size_t to, dr_jit *jit)
     return CUABI_SUCCESS;
 }
 
-/* What programs declare and devices provide: runtime/cpu/builtin.c, translator/lower_builtin.c. */
+/* What programs declare and devices provide: runtime/cpu/builtin.c, translator/lower_builtin.c, and the function below. */
 static bool is_of_the_system(const item *i)
 {
-    static const char *const names[] = {"vprintf", "malloc", "free", "__assertfail", "__assert_fail"};
+    static const char *const names[] = {"vprintf", "malloc", "free", "__assertfail", "__assert_fail", "cudaGraphSetConditional"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (is(i->name, i->name_length, names[k]))
             return true;
@@ -404,6 +404,39 @@ cu_result dr_link_texts(char *const *texts, const size_t *lengths, size_t count,
         *length = l.length;
     }
     return result;
+}
+
+/* ------------------------------------------------------------ what NVIDIA's device library would define */
+
+/* The handle of a conditional node is the address of its value (conditional.c). */
+static const char set_conditional[] =
+    "\n.visible .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value)\n{\n    .reg .b64 %h;\n    .reg .b32 %v;\n"
+    "    ld.param.b64 %h, [handle];\n    ld.param.b32 %v, [value];\n    st.volatile.b32 [%h], %v;\n    ret;\n}\n";
+
+/* Adds it where a text declares it and nothing more. Texts that the linker made hold declarations as they were written. */
+cu_result dr_link_library(char **text, size_t *length)
+{
+    static const char name[] = "cudaGraphSetConditional";
+    const char *at = memmem(*text, *length, name, sizeof name - 1);
+    if (!at)
+        return CUABI_SUCCESS;
+    cursor c = {*text, *text + *length};
+    item i;
+    bool declared = false, defined = false;
+    while (read_item(&c, &i))
+        if (i.name && is(i.name, i.name_length, name)) {
+            declared |= i.strength == DECLARED;
+            defined |= i.strength != DECLARED;
+        }
+    if (!declared || defined)
+        return CUABI_SUCCESS;
+    char *more = realloc(*text, *length + sizeof set_conditional);
+    if (!more)
+        return DR_ERROR(OUT_OF_MEMORY);
+    memcpy(more + *length, set_conditional, sizeof set_conditional);
+    *text = more;
+    *length += sizeof set_conditional - 1;
+    return CUABI_SUCCESS;
 }
 
 /* ------------------------------------------------------------ cuLink… */

@@ -27,6 +27,10 @@ void dr_node_clear(dr_node *n)
     n->params = NULL;
     if (n->type == CUABI_CU_GRAPH_NODE_TYPE_GRAPH && n->of.child)
         dr_graph_free(n->of.child);
+    if (n->type == CUABI_CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        dr_conditional_clear(n);
+    if (n->type == CUABI_CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+        free(n->of.batch.operations);
     memset(&n->of, 0, sizeof n->of);
 }
 
@@ -51,10 +55,17 @@ static cu_result describe_kernel(dr_node *n)
 
 cu_result dr_node_copy(dr_node *to, const dr_node *from)
 {
+    if (from->type == CUABI_CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        return dr_fail(DR_ERROR(NOT_SUPPORTED), "a graph with conditional nodes is not cloned");
     cu_result result = dr_work_clone(&from->work, &to->work);
     to->context = from->context;
     to->priority = from->priority;
     to->of = from->of;
+    if (from->type == CUABI_CU_GRAPH_NODE_TYPE_BATCH_MEM_OP) {
+        to->of.batch.operations = NULL;
+        if (!result && from->of.batch.operations)
+            result = dr_node_set_batch(to, &from->of.batch);
+    }
     if (!result && from->type == CUABI_CU_GRAPH_NODE_TYPE_KERNEL)
         result = describe_kernel(to);
     if (from->type == CUABI_CU_GRAPH_NODE_TYPE_GRAPH) {
@@ -290,11 +301,19 @@ cu_result impl_cuGraphAddEventWaitNode(cu_node *node, cu_graph graph, const cu_n
     return done(node, n, set_event(n, event));
 }
 
+cu_result dr_graph_alloc(dr_context *c, size_t bytes, cu_address *address)
+{
+    cu_result result = dr_memory_new(c, bytes, DR_MEMORY_DEVICE, 0, false, address);
+    if (!result)
+        atomic_fetch_add(&c->device->graph_memory, bytes);
+    return result;
+}
+
 /* The address has to be known now and be the same in every launch, so the memory is there from now on. */
 static cu_result set_alloc(dr_node *n, cu_alloc_node *params)
 {
     DR_USE(c);
-    cu_result result = dr_memory_new(c, params->bytes, DR_MEMORY_DEVICE, 0, false, &params->address);
+    cu_result result = dr_graph_alloc(c, params->bytes, &params->address);
     n->of.alloc = *params;
     n->of.alloc.access = NULL;
     n->of.alloc.access_count = 0;
@@ -315,6 +334,14 @@ cu_result impl_cuGraphAddMemFreeNode(cu_node *node, cu_graph graph, const cu_nod
     ADD(MEM_FREE);
     n->of.free = address;
     return done(node, n, dr_range_find(address, &range) && range.base == address ? CUABI_SUCCESS : DR_ERROR(INVALID_VALUE));
+}
+
+cu_result impl_cuGraphAddBatchMemOpNode(cu_node *node, cu_graph graph, const cu_node *dependencies, size_t num_dependencies,
+                                        const cu_batch_node *node_params)
+{
+    DR_NEED(node_params);
+    ADD(BATCH_MEM_OP);
+    return done(node, n, dr_node_set_batch(n, node_params));
 }
 
 cu_result impl_cuGraphAddNode(cu_node *node, cu_graph graph, const cu_node *dependencies, size_t num_dependencies, cu_node_params *node_params)
@@ -338,6 +365,12 @@ cu_result impl_cuGraphAddNode(cu_node *node, cu_graph graph, const cu_node *depe
         return impl_cuGraphAddEventWaitNode(node, graph, dependencies, num_dependencies, p->of.event);
     case CUABI_CU_GRAPH_NODE_TYPE_MEM_ALLOC: return impl_cuGraphAddMemAllocNode(node, graph, dependencies, num_dependencies, &p->of.alloc);
     case CUABI_CU_GRAPH_NODE_TYPE_MEM_FREE: return impl_cuGraphAddMemFreeNode(node, graph, dependencies, num_dependencies, p->of.free);
+    case CUABI_CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+        return impl_cuGraphAddBatchMemOpNode(node, graph, dependencies, num_dependencies, &p->of.batch);
+    case CUABI_CU_GRAPH_NODE_TYPE_CONDITIONAL: {
+        ADD(CONDITIONAL);
+        return done(node, n, dr_node_set_conditional(n, &p->of.conditional));
+    }
     }
     return dr_fail(DR_ERROR(NOT_SUPPORTED), "graph nodes of type %d", p->type);
 }
@@ -370,6 +403,7 @@ cu_result dr_node_set_params(dr_node *n, const cu_node_params *p)
     case CUABI_CU_GRAPH_NODE_TYPE_GRAPH: return set_child(n, p->of.child.graph);
     case CUABI_CU_GRAPH_NODE_TYPE_EVENT_RECORD:
     case CUABI_CU_GRAPH_NODE_TYPE_WAIT_EVENT: return set_event(n, p->of.event);
+    case CUABI_CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return dr_node_set_batch(n, &p->of.batch);
     }
     return DR_ERROR(NOT_SUPPORTED);
 }
@@ -496,6 +530,22 @@ cu_result impl_cuGraphHostNodeSetParams(cu_node node, const cu_host_node *node_p
     DR_NEED(node_params);
     USE(n, HOST);
     return dr_node_set_host(n, node_params);
+}
+
+/* A captured node has its one operation as work, and nothing to tell. */
+cu_result impl_cuGraphBatchMemOpNodeGetParams(cu_node node, cu_batch_node *node_params_out)
+{
+    DR_NEED(node_params_out);
+    USE(n, BATCH_MEM_OP);
+    *node_params_out = n->of.batch;
+    return CUABI_SUCCESS;
+}
+
+cu_result impl_cuGraphBatchMemOpNodeSetParams(cu_node node, const cu_batch_node *node_params)
+{
+    DR_NEED(node_params);
+    USE(n, BATCH_MEM_OP);
+    return dr_node_set_batch(n, node_params);
 }
 
 cu_result impl_cuGraphChildGraphNodeGetGraph(cu_node node, cu_graph *graph)

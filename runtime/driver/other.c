@@ -111,3 +111,33 @@ cu_result impl_cuDeviceGraphMemTrim(cu_device device)
         return dr_ready();
     return dr_device_at(device) ? CUABI_SUCCESS : DR_ERROR(INVALID_DEVICE);
 }
+
+cu_result impl_cuDeviceGetGraphMemAttribute(cu_device device, int32_t attr, void *value)
+{
+    DR_NEED(value);
+    if (dr_ready())
+        return dr_ready();
+    dr_device *d = dr_device_at(device);
+    if (!d)
+        return DR_ERROR(INVALID_DEVICE);
+    if (attr < CUABI_CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT || attr > CUABI_CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)
+        return DR_ERROR(INVALID_VALUE);
+    /* Nothing is given back before the context ends: current and highest are the same. */
+    uint64_t bytes = atomic_load(&d->graph_memory);
+    memcpy(value, &bytes, sizeof bytes);
+    return CUABI_SUCCESS;
+}
+
+/* Only the highest values can be set, to 0; they start again from the current ones. */
+cu_result impl_cuDeviceSetGraphMemAttribute(cu_device device, int32_t attr, void *value)
+{
+    uint64_t bytes;
+    DR_NEED(value);
+    if (dr_ready())
+        return dr_ready();
+    memcpy(&bytes, value, sizeof bytes);
+    if (!dr_device_at(device))
+        return DR_ERROR(INVALID_DEVICE);
+    bool highest = attr == CUABI_CU_GRAPH_MEM_ATTR_USED_MEM_HIGH || attr == CUABI_CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH;
+    return highest && bytes == 0 ? CUABI_SUCCESS : DR_ERROR(INVALID_VALUE);
+}

@@ -1,6 +1,7 @@
 /* values.c - streams that wait for a value in memory, and write one: cuStreamWaitValue32 and what goes with it. */
+#include <stdlib.h>
 #include <string.h>
-#include "runtime/driver/driver.h"
+#include "runtime/driver/graph.h"
 
 /* Work on a value, checked. The stream's thread reads and writes the memory itself. */
 static cu_result describe(dr_context *c, dr_work_kind kind, cu_address address, uint64_t value, bool wide, uint32_t flags, dr_work *out)
@@ -46,21 +47,31 @@ static cu_result submit(cu_stream handle, dr_work_kind kind, cu_address address,
 VALUES(32, uint32_t)
 VALUES(64, uint64_t)
 
-static cu_result submit_one(cu_stream stream, const cu_mem_op *op)
+/* One operation of a list as work; of kind NONE where there is nothing to do: memory is one, and work of a stream is in order. */
+static cu_result describe_one(dr_context *c, const cu_mem_op *op, dr_work *out)
 {
+    bool wide = op->operation == CUABI_CU_STREAM_MEM_OP_WAIT_VALUE_64 || op->operation == CUABI_CU_STREAM_MEM_OP_WRITE_VALUE_64;
+    uint64_t value = wide ? op->value.value : (uint32_t)op->value.value;
     switch (op->operation) {
     case CUABI_CU_STREAM_MEM_OP_WAIT_VALUE_32:
-        return submit(stream, DR_WORK_WAIT_VALUE, op->value.address, (uint32_t)op->value.value, false, op->value.flags);
-    case CUABI_CU_STREAM_MEM_OP_WAIT_VALUE_64:
-        return submit(stream, DR_WORK_WAIT_VALUE, op->value.address, op->value.value, true, op->value.flags);
+    case CUABI_CU_STREAM_MEM_OP_WAIT_VALUE_64: return describe(c, DR_WORK_WAIT_VALUE, op->value.address, value, wide, op->value.flags, out);
     case CUABI_CU_STREAM_MEM_OP_WRITE_VALUE_32:
-        return submit(stream, DR_WORK_WRITE_VALUE, op->value.address, (uint32_t)op->value.value, false, op->value.flags);
-    case CUABI_CU_STREAM_MEM_OP_WRITE_VALUE_64:
-        return submit(stream, DR_WORK_WRITE_VALUE, op->value.address, op->value.value, true, op->value.flags);
+    case CUABI_CU_STREAM_MEM_OP_WRITE_VALUE_64: return describe(c, DR_WORK_WRITE_VALUE, op->value.address, value, wide, op->value.flags, out);
     case CUABI_CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
-    case CUABI_CU_STREAM_MEM_OP_BARRIER: return CUABI_SUCCESS;   /* memory is one, and work of a stream is in order */
+    case CUABI_CU_STREAM_MEM_OP_BARRIER: *out = (dr_work){.kind = DR_WORK_NONE}; return CUABI_SUCCESS;
     }
     return DR_ERROR(INVALID_VALUE);
+}
+
+static cu_result submit_one(cu_stream handle, const cu_mem_op *op)
+{
+    DR_USE(c);
+    dr_stream *s;
+    dr_work work;
+    cu_result result = dr_stream_of(c, handle, &s);
+    if (!result)
+        result = describe_one(s->context, op, &work);
+    return result || work.kind == DR_WORK_NONE ? result : dr_stream_submit(s, &work, NULL, NULL);
 }
 
 cu_result impl_cuStreamBatchMemOp(cu_stream stream, uint32_t count, cu_mem_op *param_array, uint32_t flags)
@@ -75,4 +86,46 @@ cu_result impl_cuStreamBatchMemOp(cu_stream stream, uint32_t count, cu_mem_op *p
 cu_result impl_cuStreamBatchMemOp_v2(cu_stream stream, uint32_t count, cu_mem_op *param_array, uint32_t flags)
 {
     return impl_cuStreamBatchMemOp(stream, count, param_array, flags);
+}
+
+/* ------------------------------------------------------------ nodes of graphs */
+
+cu_result dr_values_make(const cu_batch_node *batch, dr_work **out, uint32_t *count)
+{
+    dr_context *c = batch->context ? dr_object_of(batch->context, DR_CONTEXT) : dr_context_current();
+    cu_result result = c ? CUABI_SUCCESS : DR_ERROR(INVALID_CONTEXT);
+    dr_work *list = calloc(batch->count + 1, sizeof *list);
+    if (!list)
+        return DR_ERROR(OUT_OF_MEMORY);
+    for (uint32_t i = 0; i < batch->count && !result; i++)
+        result = describe_one(c, &batch->operations[i], &list[i]);
+    if (result) {
+        free(list);
+        return result;
+    }
+    *out = list;
+    *count = batch->count;
+    return CUABI_SUCCESS;
+}
+
+cu_result dr_node_set_batch(dr_node *n, const cu_batch_node *batch)
+{
+    dr_work *list;
+    uint32_t count;
+    DR_NEED(batch->operations && batch->count && batch->count <= 256 && batch->flags == 0);
+    cu_result result = dr_values_make(batch, &list, &count);
+    if (result)
+        return result;
+    free(list);
+    cu_mem_op *copy = malloc(count * sizeof *copy);
+    if (!copy)
+        return DR_ERROR(OUT_OF_MEMORY);
+    memcpy(copy, batch->operations, count * sizeof *copy);
+    free(n->of.batch.operations);
+    n->of.batch = *batch;
+    n->of.batch.operations = copy;
+    if (batch->context)
+        n->context = batch->context;
+    n->work = (dr_work){.kind = DR_WORK_NONE};
+    return CUABI_SUCCESS;
 }

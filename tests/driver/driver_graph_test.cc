@@ -242,6 +242,160 @@ TEST_F(Graph, BranchesRunSideBySide)
     EXPECT_TRUE(c.met && d.met);
 }
 
+// k(u32 *p, u64 handle): counts p[0] up, and sets the condition to whether it is below p[1].
+const char *const counting =
+    ".extern .func cudaGraphSetConditional(.param .b64 h, .param .b32 v);\n"
+    ".visible .entry k(.param .u64 p, .param .u64 handle)\n{\n .reg .b32 %r<5>; .reg .b64 %d<3>; .reg .pred %q;\n"
+    " ld.param.u64 %d1, [p]; ld.param.u64 %d2, [handle]; ld.global.u32 %r1, [%d1]; add.u32 %r2, %r1, 1; st.global.u32 [%d1], %r2;\n"
+    " ld.global.u32 %r3, [%d1+4]; setp.lt.u32 %q, %r2, %r3; selp.u32 %r4, 1, 0, %q;\n"
+    " { .param .b64 a; .param .b32 b; st.param.b64 [a], %d2; st.param.b32 [b], %r4; call.uni cudaGraphSetConditional, (a, b); }\n ret;\n}\n";
+
+class Conditional : public Graph {
+protected:
+    cu_kernel_node count(uint64_t *handle)
+    {
+        cu_kernel_node k = add(nullptr);
+        k.function = counter;
+        k.block[0] = 1;
+        params[1] = handle;
+        return k;
+    }
+    cu_graph *conditional(cu_graph g, uint64_t handle, int32_t type, uint32_t size, cu_node *node, const cu_node *before = nullptr)
+    {
+        cu_node_params q = {};
+        q.type = CUABI_CU_GRAPH_NODE_TYPE_CONDITIONAL;
+        q.of.conditional.handle = handle, q.of.conditional.type = type, q.of.conditional.size = size;
+        EXPECT_EQ(cuGraphAddNode(node, g, before, before != nullptr, &q), CUABI_SUCCESS);
+        return q.of.conditional.bodies;
+    }
+    void set(cu_graph g, uint32_t value)
+    {
+        cu_memset_node m = {};
+        cu_node node;
+        m.to = p + 8, m.value = value, m.element_bytes = 4, m.width = m.height = 1;
+        OK(cuGraphAddMemsetNode(&node, g, nullptr, 0, &m, context));
+    }
+    void words(uint32_t a, uint32_t b, uint32_t c)
+    {
+        const uint32_t w[3] = {a, b, c};
+        OK(cuMemcpyHtoD_v2(p, w, sizeof w));
+    }
+    void expect(uint32_t a, uint32_t c)
+    {
+        uint32_t w[3];
+        OK(cuMemcpyDtoH_v2(w, p, sizeof w));
+        EXPECT_EQ(w[0], a);
+        EXPECT_EQ(w[2], c);
+    }
+    void SetUp() override
+    {
+        Graph::SetUp();
+        counter = kernel(counting);
+        OK(cuGraphCreate(&g, 0));
+    }
+    cu_graph g = nullptr;
+    cu_exec exec = nullptr;
+    cu_node node = nullptr, before = nullptr;
+    uint64_t handle = 0;
+    cu_function counter = nullptr;
+};
+
+// The body runs until its kernel says no more; a default value begins every launch anew.
+TEST_F(Conditional, WhileTheKernelSaysSo)
+{
+    OK(cuGraphConditionalHandleCreate(&handle, g, context, 1, CUABI_CU_GRAPH_COND_ASSIGN_DEFAULT));
+    cu_graph *bodies = conditional(g, handle, CUABI_CU_GRAPH_COND_TYPE_WHILE, 1, &node);
+    const cu_kernel_node k = count(&handle);
+    OK(cuGraphAddKernelNode_v2(&before, bodies[0], nullptr, 0, &k));
+    OK(cuGraphInstantiateWithFlags(&exec, g, 0));
+    words(0, 5, 0);
+    run(exec);
+    expect(5, 0);
+    words(7, 10, 0);
+    run(exec);
+    expect(10, 0);
+    run(exec);                                                 // once in any case: the default says so
+    expect(11, 0);
+    cu_graph copy;
+    EXPECT_EQ(cuGraphClone(&copy, g), CUABI_CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_EQ(cuGraphDestroy(bodies[0]), CUABI_CUDA_ERROR_INVALID_VALUE);
+    OK(cuGraphDestroy(g));
+    run(exec);                                                 // the graph is not needed any more
+    expect(12, 0);
+    OK(cuGraphExecDestroy(exec));
+}
+
+TEST_F(Conditional, IfAndElse)
+{
+    OK(cuGraphConditionalHandleCreate(&handle, g, nullptr, 0, 0));
+    const cu_kernel_node k = count(&handle);
+    OK(cuGraphAddKernelNode_v2(&before, g, nullptr, 0, &k));
+    cu_graph *bodies = conditional(g, handle, CUABI_CU_GRAPH_COND_TYPE_IF, 2, &node, &before);
+    set(bodies[0], 100);
+    set(bodies[1], 200);
+    OK(cuGraphInstantiateWithFlags(&exec, g, 0));
+    words(0, 5, 0);
+    run(exec);
+    expect(1, 100);
+    words(4, 5, 0);
+    run(exec);
+    expect(5, 200);
+}
+
+TEST_F(Conditional, SwitchAndWrongUse)
+{
+    uint64_t which;
+    OK(cuGraphConditionalHandleCreate(&which, g, context, 2, CUABI_CU_GRAPH_COND_ASSIGN_DEFAULT));
+    cu_graph *bodies = conditional(g, which, CUABI_CU_GRAPH_COND_TYPE_SWITCH, 3, &node);
+    for (uint32_t i = 0; i < 3; i++)
+        set(bodies[i], 10 + i);
+    OK(cuGraphConditionalHandleCreate(&handle, g, context, 3, CUABI_CU_GRAPH_COND_ASSIGN_DEFAULT));
+    bodies = conditional(g, handle, CUABI_CU_GRAPH_COND_TYPE_SWITCH, 3, &before, &node);       // 3: none of them
+    for (uint32_t i = 0; i < 3; i++)
+        set(bodies[i], 20 + i);
+    OK(cuGraphInstantiateWithFlags(&exec, g, 0));
+    run(exec);
+    expect(0, 12);
+    cu_node_params q = {};
+    q.type = CUABI_CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    q.of.conditional.handle = handle, q.of.conditional.type = CUABI_CU_GRAPH_COND_TYPE_WHILE, q.of.conditional.size = 2;
+    EXPECT_EQ(cuGraphAddNode(&node, g, nullptr, 0, &q), CUABI_CUDA_ERROR_INVALID_VALUE);
+    q.of.conditional.handle = p, q.of.conditional.size = 1;
+    EXPECT_EQ(cuGraphAddNode(&node, g, nullptr, 0, &q), CUABI_CUDA_ERROR_INVALID_VALUE);
+    size_t nodes = 0;
+    OK(cuGraphGetNodes(g, nullptr, &nodes));
+    EXPECT_EQ(nodes, 2u);
+}
+
+// A batch of operations on values: written in order, waited for by another branch.
+TEST_F(Graph, ValuesInANode)
+{
+    cu_graph g;
+    cu_node writes, waits;
+    cu_exec exec;
+    cu_mem_op w[2] = {}, wait = {};
+    w[0].value.operation = CUABI_CU_STREAM_MEM_OP_WRITE_VALUE_32, w[0].value.address = p, w[0].value.value = 4;
+    w[1].value.operation = CUABI_CU_STREAM_MEM_OP_WRITE_VALUE_64, w[1].value.address = p + 8, w[1].value.value = 9;
+    wait.value.operation = CUABI_CU_STREAM_MEM_OP_WAIT_VALUE_64, wait.value.address = p + 8, wait.value.value = 9;
+    const cu_batch_node first = {context, 1, &wait, 0}, second = {context, 2, w, 0};
+    OK(cuGraphCreate(&g, 0));
+    OK(cuGraphAddBatchMemOpNode(&waits, g, nullptr, 0, &first));       // would wait for ever if branches took turns
+    OK(cuGraphAddBatchMemOpNode(&writes, g, nullptr, 0, &second));
+    cu_batch_node told;
+    OK(cuGraphBatchMemOpNodeGetParams(writes, &told));
+    EXPECT_EQ(told.count, 2u);
+    EXPECT_EQ(told.operations[1].value.value, 9u);
+    OK(cuGraphInstantiateWithFlags(&exec, g, 0));
+    run(exec);
+    EXPECT_EQ(Graph::first(), 4u);
+    w[0].value.value = 6;
+    OK(cuGraphExecBatchMemOpNodeSetParams(exec, writes, &second));
+    run(exec);
+    EXPECT_EQ(Graph::first(), 6u);
+    w[0].value.address = 12;
+    EXPECT_EQ(cuGraphBatchMemOpNodeSetParams(writes, &second), CUABI_CUDA_ERROR_INVALID_VALUE);
+}
+
 struct step {
     std::atomic<int> done{0};
     std::atomic<bool> early{false};
