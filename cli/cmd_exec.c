@@ -45,11 +45,11 @@ static bool find_libraries(char *out)
 
 /* ------------------------------------------------------------ the program */
 
-/* As execvp() will find it. */
+/* As execvp() will find it; a path stays what it is. */
 static bool find_program(const char *name, char *out)
 {
     if (strchr(name, '/'))
-        return snprintf(out, PATH_MAX, "%s", name) < PATH_MAX && access(out, X_OK) == 0;
+        return snprintf(out, PATH_MAX, "%s", name) < PATH_MAX && access(out, F_OK) == 0;
     const char *path = getenv("PATH");
     for (const char *at = path ? path : "/bin:/usr/bin"; *at;) {
         int length = (int)strcspn(at, ":");
@@ -66,7 +66,17 @@ static bool find_program(const char *name, char *out)
 static int check_program(const char *path, const exec_arguments *a)
 {
     program_file file;
+    struct stat status;
+    bool folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    if (folder || access(path, X_OK) != 0) {
+        fprintf(stderr, "ptxbridge: %s is %s\n", path, folder ? "a folder" : "not executable");
+        return EXIT_USAGE;
+    }
     examine_program(path, &file);
+    if (file.narrow) {
+        fprintf(stderr, "ptxbridge: %s is a 32-bit program; CUDA has 64-bit ones only\n", path);
+        return EXIT_USAGE;
+    }
     if (file.static_runtime && !(a->device && strcmp(a->device, "cuda") == 0)) {
         fprintf(stderr,
                 "ptxbridge: %s is linked with CUDA's static runtime, which works with NVIDIA's own driver only.\n"
@@ -127,6 +137,17 @@ static bool set_environment(const exec_arguments *a, const char *folder)
            (!a->log || setenv("PTXBRIDGE_LOG", "1", 1) == 0) && (!a->dump || setenv("PTXBRIDGE_DUMP", dump, 1) == 0);
 }
 
+static bool make_folder(const char *path)
+{
+    struct stat status;
+    if (mkdir(path, 0777) == 0)
+        return true;
+    if (errno != EEXIST || stat(path, &status) != 0)
+        return false;
+    errno = ENOTDIR;
+    return S_ISDIR(status.st_mode);
+}
+
 static int start(pxb_context *ctx, const exec_arguments *a)
 {
     char folder[PATH_MAX], program[PATH_MAX];
@@ -143,7 +164,7 @@ static int start(pxb_context *ctx, const exec_arguments *a)
         status = check_devices(ctx, a->device ? a->device : getenv("PTXBRIDGE_DEVICE"));
     if (status != EXIT_DONE)
         return status;
-    if (a->dump && mkdir(a->dump, 0777) != 0 && errno != EEXIST) {
+    if (a->dump && !make_folder(a->dump)) {
         fprintf(stderr, "ptxbridge: %s: %s\n", a->dump, strerror(errno));
         return EXIT_USAGE;
     }
@@ -153,7 +174,8 @@ static int start(pxb_context *ctx, const exec_arguments *a)
     }
     fflush(NULL);
     execv(program, a->program);
-    fprintf(stderr, "ptxbridge: %s: %s\n", program, strerror(errno));
+    /* The file is there: what is missing is what its first line or its ELF header names. */
+    fprintf(stderr, "ptxbridge: %s: %s\n", program, errno == ENOENT ? "its interpreter is missing" : strerror(errno));
     return EXIT_USAGE;
 }
 

@@ -72,6 +72,7 @@ static bool holds_runtime(mapped file, const Elf64_Shdr *data)
 static void examine(mapped file, program_file *out)
 {
     const Elf64_Ehdr *head = part(file, 0, sizeof *head);
+    out->narrow = file.bytes > EI_CLASS && memcmp(file.at, ELFMAG, SELFMAG) == 0 && file.at[EI_CLASS] == ELFCLASS32;
     if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_ident[EI_CLASS] != ELFCLASS64 ||
         head->e_ident[EI_DATA] != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB))
         return;

@@ -6,6 +6,7 @@
 
 typedef struct program_file {
     bool elf;                /* a 64-bit ELF file of this machine's byte order; else nothing below is known */
+    bool narrow;             /* a 32-bit ELF file */
     bool has_kernels;        /* it carries fat binaries that a CUDA runtime registers */
     bool static_runtime;     /* … and the runtime itself, instead of the shared library */
     bool rpath;              /* DT_RPATH, which the loader searches before LD_LIBRARY_PATH */

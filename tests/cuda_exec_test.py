@@ -20,6 +20,7 @@ def run(*arguments, env=None):
 class Exec(unittest.TestCase):
     def test_runs_a_program_and_keeps_its_status_and_arguments(self):
         self.assertEqual(run("exec", "--device", "cpu", "--", PROGRAM).stdout, "driver_saxpy: ok\n")
+        self.assertEqual(run("exec", "--device", "cpu", "sh", "-c", "kill -9 $$").returncode, -9)
         done = run("exec", "--device", "cpu", "sh", "-c", 'echo "$1 $PTXBRIDGE_DEVICE"; exit 7', "x", "--trace")
         self.assertEqual((done.returncode, done.stdout), (7, "--trace cpu\n"))
 
@@ -28,6 +29,18 @@ class Exec(unittest.TestCase):
         self.assertEqual(missing.returncode, 2)
         self.assertIn("no program", missing.stderr)
         self.assertEqual(run("exec").returncode, 2)
+        with tempfile.TemporaryDirectory() as folder:
+            for name, contents, mode, said in (
+                    ("narrow", b"\x7fELF\x01\x01\x01" + bytes(100), 0o755, "32-bit"), ("closed", b"#!/bin/sh\n", 0o644, "not executable"),
+                    ("lost", b"#!/no/such/interpreter\n", 0o755, "interpreter"), ("text", b"echo\n", 0o755, "format")):
+                path = pathlib.Path(folder) / name
+                path.write_bytes(contents)
+                path.chmod(mode)
+                done = run("exec", "--device", "cpu", "--", str(path))
+                self.assertEqual(done.returncode, 2, name)
+                self.assertIn(said, done.stderr)
+            self.assertIn("a folder", run("exec", "--device", "cpu", "--", folder).stderr)
+            self.assertEqual(run("exec", "--device", "cpu", "--dump", str(path), "--", PROGRAM).returncode, 2)
         unknown = run("exec", "--device", "nosuch", PROGRAM)
         self.assertEqual(unknown.returncode, 3)
         self.assertIn("nosuch", unknown.stderr)

@@ -46,8 +46,8 @@ foreach(major 12 13)
 endforeach()
 
 # ---------------------------------------------------------------- CUDA C++, nvcc
-set(CUDA_CPU_PROGRAMS asserts cooperative cub_scan device_malloc device_printf errors graphs launch_attributes managed matrix_multiply
-    occupancy peers pools reduction separate streams symbols tensor_cores textures threads thrust_sort vector_add)
+set(CUDA_CPU_PROGRAMS asserts cooperative cub_scan device_malloc device_printf errors graphs host_only launch_attributes managed
+    matrix_multiply occupancy peers pools reduction separate streams symbols tensor_cores textures threads thrust_sort vector_add)
 set(CUDA_SIM_PROGRAMS asserts cooperative device_malloc device_printf errors graphs launch_attributes managed matrix_multiply occupancy pools
     reduction separate streams symbols tensor_cores textures threads vector_add)
 set(CUDA_HIP_PROGRAMS asserts cooperative device_printf errors managed pools streams symbols textures)
@@ -59,6 +59,8 @@ function(build_cuda_program name)
   if(name STREQUAL "separate")
     set(sources ${CUDA_PROGRAMS}/separate_main.cu ${CUDA_PROGRAMS}/separate_code.cu ${CUDA_PROGRAMS}/separate_data.cu)
     list(APPEND flags -rdc=true)
+  elseif(name STREQUAL "host_only")
+    set(sources ${CUDA_PROGRAMS}/host_only.cpp)
   elseif(name STREQUAL "threads")
     list(APPEND flags --default-stream per-thread)
   elseif(name STREQUAL "vector_add")           # as nvcc does it by itself: machine code beside the PTX

@@ -321,17 +321,19 @@ static bool end_all(dr_capture *c)
 
 cu_result impl_cuStreamEndCapture(cu_stream stream, cu_graph *graph)
 {
-    DR_NEED(graph);
     DR_USE(context);
     dr_stream *s;
     cu_result result = dr_stream_of(context, stream, &s);
     if (result)
         return result;
-    *graph = NULL;
+    if (graph)
+        *graph = NULL;
     pthread_mutex_lock(&capture_lock);
     dr_capture *c = s->capture;
     if (!c)
         result = DR_ERROR(ILLEGAL_STATE);
+    else if (!graph && !c->theirs)         /* nobody would have the graph */
+        result = DR_ERROR(INVALID_VALUE);
     else if (c->origin != s)
         result = DR_ERROR(STREAM_CAPTURE_UNMATCHED);
     else if (c->mode != CUABI_CU_STREAM_CAPTURE_MODE_RELAXED && !pthread_equal(c->thread, pthread_self()))
@@ -345,9 +347,9 @@ cu_result impl_cuStreamEndCapture(cu_stream stream, cu_graph *graph)
     pthread_mutex_unlock(&dr_lock);
     pthread_mutex_unlock(&capture_lock);
     result = c->invalid ? DR_ERROR(STREAM_CAPTURE_INVALIDATED) : joined ? CUABI_SUCCESS : DR_ERROR(STREAM_CAPTURE_UNJOINED);
-    if (!result)
+    if (!result && graph)
         *graph = c->graph;
-    else if (!c->theirs)
+    else if (result && !c->theirs)
         dr_graph_free(c->graph);
     free(c);
     return result;

@@ -396,6 +396,28 @@ TEST_F(Graph, ValuesInANode)
     EXPECT_EQ(cuGraphBatchMemOpNodeSetParams(writes, &second), CUABI_CUDA_ERROR_INVALID_VALUE);
 }
 
+// Captured into a graph of the program's, whose handle need not be given back.
+TEST_F(Graph, CaptureIntoAGraph)
+{
+    cu_graph g;
+    cu_node root;
+    cu_exec exec;
+    size_t count = 0;
+    OK(cuGraphCreate(&g, 0));
+    OK(cuGraphAddEmptyNode(&root, g, nullptr, 0));
+    OK(cuStreamBeginCaptureToGraph(s, g, &root, nullptr, 1, 0));
+    OK(launch(f, p, 3, 32, s));
+    OK(cuStreamEndCapture(s, nullptr));
+    OK(cuGraphGetNodes(g, nullptr, &count));
+    EXPECT_EQ(count, 2u);
+    OK(cuGraphInstantiateWithFlags(&exec, g, 0));
+    run(exec);
+    EXPECT_EQ(first(), 3u);
+    OK(cuStreamBeginCapture_v2(s, 0));
+    EXPECT_EQ(cuStreamEndCapture(s, nullptr), CUABI_CUDA_ERROR_INVALID_VALUE);
+    OK(cuStreamEndCapture(s, &g));
+}
+
 struct step {
     std::atomic<int> done{0};
     std::atomic<bool> early{false};
