@@ -367,7 +367,9 @@ void dr_capture_abandon(dr_stream *s)
         end_all(c);
         pthread_mutex_unlock(&dr_lock);
     } else if (c) {
-        c->invalid = true;
+        /* What others wait for already does not need it. */
+        for (uint32_t i = 0; i < s->nnodes; i++)
+            c->invalid |= !is_joined(c, s->nodes[i]);
         leaves(s);
     }
     pthread_mutex_unlock(&capture_lock);

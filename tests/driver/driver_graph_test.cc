@@ -135,6 +135,7 @@ TEST_F(Graph, CaptureFollowsEventsAndRunsNothing)
     EXPECT_EQ(cuStreamEndCapture(t, &g), CUABI_CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
     OK(cuEventRecord(join, t));
     OK(cuStreamWaitEvent(s, join, 0));
+    OK(cuStreamDestroy_v2(t));                                 // joined: it is not needed any more
     OK(launch(f, p, 100, 32, s));
     OK(cuStreamEndCapture(s, &g));
     EXPECT_EQ(first(), 0u);
@@ -165,6 +166,14 @@ TEST_F(Graph, CapturesThatCannotEndWell)
     OK(launch(f, p, 1, 32, t));
     EXPECT_EQ(cuStreamEndCapture(s, &g), CUABI_CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
     EXPECT_EQ(g, nullptr);
+    cu_stream lost;
+    OK(cuStreamCreate(&lost, CUABI_CU_STREAM_NON_BLOCKING));
+    OK(cuStreamBeginCapture_v2(s, 0));
+    OK(cuEventRecord(fork, s));
+    OK(cuStreamWaitEvent(lost, fork, 0));
+    OK(launch(f, p, 1, 32, lost));
+    OK(cuStreamDestroy_v2(lost));                              // with work that nothing waits for
+    EXPECT_EQ(cuStreamEndCapture(s, &g), CUABI_CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
     /* an event from outside */
     OK(cuEventRecord(before, t));
     OK(cuStreamBeginCapture_v2(s, 0));
