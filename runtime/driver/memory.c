@@ -123,6 +123,15 @@ void dr_range_set_pool(uint64_t base, dr_pool *pool)
     pthread_rwlock_unlock(&table.lock);
 }
 
+void dr_range_set_graph(uint64_t base)
+{
+    pthread_rwlock_wrlock(&table.lock);
+    size_t i = above(base);
+    if (i && table.at[i - 1].base == base)
+        table.at[i - 1].of_graph = true;
+    pthread_rwlock_unlock(&table.lock);
+}
+
 /* Takes the range that begins at `base` out of the table, if `wanted` says so. */
 static bool take(uint64_t base, bool (*wanted)(const dr_range *range, void *user), void *user, dr_range *out)
 {
@@ -302,6 +311,8 @@ cu_result impl_cuMemFree_v2(cu_address address)
     cu_result result = dr_context_wait(range.context);
     if (result && range.context == c)
         return result;
+    if (range.of_graph)
+        return CUABI_SUCCESS;
     return range.pool ? dr_pool_free_now(&range) : dr_memory_free(address, false);
 }
 

@@ -304,8 +304,10 @@ cu_result impl_cuGraphAddEventWaitNode(cu_node *node, cu_graph graph, const cu_n
 cu_result dr_graph_alloc(dr_context *c, size_t bytes, cu_address *address)
 {
     cu_result result = dr_memory_new(c, bytes, DR_MEMORY_DEVICE, 0, false, address);
-    if (!result)
+    if (!result) {
+        dr_range_set_graph(*address);
         atomic_fetch_add(&c->device->graph_memory, bytes);
+    }
     return result;
 }
 

@@ -76,7 +76,7 @@ cu_result dr_pool_free_done(uint64_t address)
     dr_range range;
     if (!dr_range_find(address, &range) || range.base != address)
         return DR_ERROR(INVALID_VALUE);
-    return dr_pool_free_now(&range);
+    return range.of_graph ? CUABI_SUCCESS : dr_pool_free_now(&range);
 }
 
 static cu_result alloc_async(cu_address *address, size_t bytes, dr_pool *p, cu_stream handle)

@@ -405,6 +405,37 @@ TEST_F(Graph, ValuesInANode)
     EXPECT_EQ(cuGraphBatchMemOpNodeSetParams(writes, &second), CUABI_CUDA_ERROR_INVALID_VALUE);
 }
 
+// What an allocation node made and the program freed is there again in the next launch.
+TEST_F(Graph, MemoryFreedOutsideOfTheGraph)
+{
+    cu_graph g;
+    cu_node alloc, use;
+    cu_exec exec;
+    cu_alloc_node a = {};
+    uint32_t n = 1, got = 0;
+    uint64_t bytes = 0;
+    a.pool.allocation_type = 1, a.pool.location = {CUABI_CU_MEM_LOCATION_TYPE_DEVICE, 0}, a.bytes = 256;
+    OK(cuGraphCreate(&g, 0));
+    OK(cuGraphAddMemAllocNode(&alloc, g, nullptr, 0, &a));
+    cu_memset_node m = {};
+    cu_node set;
+    m.to = a.address, m.value = 41, m.element_bytes = 4, m.width = 32, m.height = 1;
+    OK(cuGraphAddMemsetNode(&set, g, &alloc, 1, &m, context));
+    void *args[] = {&a.address, &n};
+    cu_kernel_node k = add(&n);
+    k.params = args;
+    OK(cuGraphAddKernelNode_v2(&use, g, &set, 1, &k));
+    OK(cuGraphInstantiateWithFlags(&exec, g, 0));
+    for (int i = 0; i < 3; i++) {
+        run(exec);
+        OK(cuMemcpyDtoH_v2(&got, a.address, 4));
+        EXPECT_EQ(got, 42u);
+        OK(i ? cuMemFreeAsync(a.address, s) : cuMemFree_v2(a.address));
+    }
+    OK(cuDeviceGetGraphMemAttribute(0, CUABI_CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &bytes));
+    EXPECT_GE(bytes, 256u);
+}
+
 // Captured into a graph of the program's, whose handle need not be given back.
 TEST_F(Graph, CaptureIntoAGraph)
 {
