@@ -6,6 +6,8 @@
  * Every way around a loop in which lanes may wait leads over the dispatcher as well (plan.c), and so does every way to the end: code
  * from which no way led back would lie behind the dispatcher's loop, and LLVM lets a wavefront leave a loop only as a whole.
  *
+ * What all lanes of a warp come to as one (plan.c) needs none of this, and is done where it stands.
+ *
  * Collectives meet there, from whatever place their lanes come: one case holds the call for all instructions with the same meaning, with
  * arguments and results in memory (of which LLVM makes registers). Barriers are counters in LDS (pxl_barrier_… in
  * ptx/lib/amdgcn_barrier.c): the hardware's would hold the whole wavefront.
@@ -24,11 +26,13 @@ typedef struct meeting {
 
 typedef struct xl_dispatch {
     LLVMValueRef state, alive, v_switch;       /* alive: lanes of this warp that have not ended */
-    LLVMBasicBlockRef b_dispatch;
+    LLVMBasicBlockRef b_dispatch, b_turn;      /* b_turn: where every way back to the dispatcher comes together */
     uint32_t states;
     meeting meetings[MEETINGS];
     uint32_t nmeetings;
 } xl_dispatch;
+
+bool xl_waits_for_lanes(const xl_emitter *x) { return x->dispatch && !x->plan->together[x->insn - x->ptx->insns]; }
 
 LLVMValueRef xl_entry_alloca(xl_emitter *x, LLVMTypeRef type)
 {
@@ -59,7 +63,7 @@ static LLVMValueRef new_state(xl_emitter *x, LLVMBasicBlockRef b_case)
 static void go(xl_emitter *x, LLVMValueRef v_state)
 {
     l_store(x, v_state, x->dispatch->state);
-    l_br(x, x->dispatch->b_dispatch);
+    l_br(x, x->dispatch->b_turn);
 }
 
 void xl_open_dispatch(xl_emitter *x)
@@ -76,15 +80,20 @@ void xl_open_dispatch(xl_emitter *x)
     LLVMValueRef v_state = l_load(x, l_int(x, 32), d->state), v_lives = l_icmp(x, LLVMIntNE, v_state, l_i32(x, STATE_ENDED));
     l_store(x, xl_call_helper(x, "pxl_lane_ballot", &v_lives, 1), d->alive);
     d->v_switch = LLVMBuildSwitch(x->b, v_state, b_first, 16);
+    /* With several edges back LLVM would make loops inside the loop, which lanes leave one by one, and who is asked for would be elsewhere. */
+    d->b_turn = l_block(x, "turn");
+    l_here(x, d->b_turn);
+    l_intrinsic0(x, "llvm.amdgcn.wave.barrier");           /* keeps the block */
+    l_br(x, d->b_dispatch);
     l_here(x, b_first);
     d->states = STATE_ENDED;
 }
 
-LLVMBasicBlockRef xl_end_dispatch(xl_emitter *x)
+LLVMBasicBlockRef xl_end_dispatch(xl_emitter *x, bool cells)
 {
     LLVMBasicBlockRef b_end = l_block(x, "ended");
     l_here(x, x->b_return);
-    xl_leave_barriers(x);                                  /* here: behind the loop it would be too late */
+    if (cells) xl_leave_barriers(x);                       /* here: behind the loop it would be too late */
     go(x, l_i32(x, STATE_ENDED));
     LLVMAddCase(x->dispatch->v_switch, l_i32(x, STATE_ENDED), b_end);
     return b_end;
@@ -108,7 +117,7 @@ void xl_wait_barrier(xl_emitter *x, LLVMValueRef cells, const ptx_value *id)
     l_here(x, b_wait);
     LLVMValueRef poll[5] = {cells, id ? xl_read_bits(x, id, 32) : l_i32(x, PXL_CLUSTER_BARRIER), xl_special(x, PTX_SR_WARPID, 32),
                             l_i32(x, x->insn->at.line), l_i32(x, x->insn->at.column)};
-    l_cond_br(x, xl_call_helper(x, "pxl_barrier_poll", poll, 5), b_done, x->dispatch->b_dispatch);
+    l_cond_br(x, xl_call_helper(x, "pxl_barrier_poll", poll, 5), b_done, x->dispatch->b_turn);
     l_here(x, b_done);
     l_fence(x, LLVMAtomicOrderingAcquire, "workgroup");
 }
@@ -116,10 +125,10 @@ void xl_wait_barrier(xl_emitter *x, LLVMValueRef cells, const ptx_value *id)
 /* ------------------------------------------------------------ warps */
 
 /* Lanes of the mask that have not ended and are not here. */
-static LLVMValueRef missing(xl_emitter *x, LLVMValueRef v_mask)
+static LLVMValueRef missing(xl_emitter *x, LLVMValueRef v_mask, LLVMValueRef v_here)
 {
     LLVMValueRef v_alive = l_load(x, l_int(x, 32), x->dispatch->alive);
-    return l_and(x, l_and(x, v_mask, v_alive), l_not(x, xl_lanes_here(x)));
+    return l_and(x, l_and(x, v_mask, v_alive), l_not(x, v_here));
 }
 
 void xl_rendezvous(xl_emitter *x, const ptx_value *mask)
@@ -127,8 +136,8 @@ void xl_rendezvous(xl_emitter *x, const ptx_value *mask)
     LLVMBasicBlockRef b_wait = l_block(x, "meet"), b_done = l_block(x, "");
     go(x, new_state(x, b_wait));
     l_here(x, b_wait);
-    LLVMValueRef v_missing = missing(x, mask ? xl_read_bits(x, mask, 32) : l_i32(x, UINT32_MAX));
-    l_cond_br(x, l_icmp(x, LLVMIntEQ, v_missing, l_i32(x, 0)), b_done, x->dispatch->b_dispatch);
+    LLVMValueRef v_missing = missing(x, mask ? xl_read_bits(x, mask, 32) : l_i32(x, UINT32_MAX), xl_lanes_here(x));
+    l_cond_br(x, l_icmp(x, LLVMIntEQ, v_missing, l_i32(x, 0)), b_done, x->dispatch->b_turn);
     l_here(x, b_done);
 }
 
@@ -149,8 +158,10 @@ static meeting *new_meeting(xl_emitter *x, LLVMValueRef fn, LLVMValueRef *args, 
         m->arguments[i] = xl_entry_alloca(x, types[i]);
     }
     l_here(x, m->b_case);
-    LLVMValueRef v_missing = missing(x, l_load(x, l_int(x, 32), m->arguments[mask]));
-    l_cond_br(x, l_icmp(x, LLVMIntEQ, v_missing, l_i32(x, 0)), b_call, d->b_dispatch);
+    /* Who names other lanes is at another collective: it comes to this one later. */
+    LLVMValueRef v_mask = l_load(x, l_int(x, 32), m->arguments[mask]);
+    LLVMValueRef v_missing = missing(x, v_mask, xl_call_helper(x, "pxl_lanes_alike", &v_mask, 1));
+    l_cond_br(x, l_icmp(x, LLVMIntEQ, v_missing, l_i32(x, 0)), b_call, d->b_turn);
     l_here(x, b_call);
     for (unsigned i = 0; i < nargs; i++) passed[i] = i < npointers ? m->arguments[i] : l_load(x, types[i], m->arguments[i]);
     passed[mask] = l_and(x, passed[mask], xl_lanes_here(x));   /* lanes that have ended hold anything */
@@ -162,7 +173,7 @@ static meeting *new_meeting(xl_emitter *x, LLVMValueRef fn, LLVMValueRef *args, 
         }
     }
     for (unsigned i = 0; i < npointers; i++) m->results[i] = m->arguments[i];
-    m->v_switch = LLVMBuildSwitch(x->b, l_load(x, l_int(x, 32), d->state), d->b_dispatch, 8);
+    m->v_switch = LLVMBuildSwitch(x->b, l_load(x, l_int(x, 32), d->state), d->b_turn, 8);
     l_here(x, b_now);
     return m;
 }

@@ -49,7 +49,7 @@ typedef struct xl_emitter {
 
     struct xl_trace *trace;    /* trace.c; NULL without a trace */
     struct xl_dispatch *dispatch;   /* dispatch.c; NULL where the function needs none */
-    const uint8_t *hops;       /* plan.c: branches that go through the dispatcher */
+    const struct xl_plan *plan;     /* plan.c; what it says matters with a dispatcher only */
 
     /* The function being lowered. */
     const ptx_function *ptx;

@@ -54,7 +54,11 @@ static LLVMValueRef barrier_cells(xl_emitter *x)
 
 static void join(xl_emitter *x, const bar_operands *o, bool wait)
 {
-    if (!o->count && wait && !x->several_barriers && !x->dispatch) { hardware_barrier(x); return; }
+    if (!o->count && wait && !x->several_barriers && (!x->dispatch || x->plan->plain_barriers)) {
+        if (xl_waits_for_lanes(x)) xl_rendezvous(x, NULL);
+        hardware_barrier(x);
+        return;
+    }
     LLVMValueRef args[7] = {barrier_cells(x), xl_read_bits(x, o->id, 32), o->count ? xl_read_bits(x, o->count, 32) : l_i32(x, 0), l_i1(x, wait),
                             xl_special(x, PTX_SR_WARPID, 32), l_i32(x, x->insn->at.line), l_i32(x, x->insn->at.column)};
     if (!wait || !x->dispatch) { xl_call_helper(x, x->dispatch ? "pxl_barrier_arrive" : "pxl_warp_barrier", args, 7); return; }
@@ -176,7 +180,7 @@ static void lower_bar_warp(xl_emitter *x, const ptx_insn *insn)
 {
     LLVMValueRef v_mask = xl_read_bits(x, &insn->operands[0].values[0], 32);
     l_fence(x, LLVMAtomicOrderingRelease, "wavefront");
-    if (x->dispatch) xl_meet(x, NULL, &v_mask, 1, 0, 0, NULL);
+    if (xl_waits_for_lanes(x)) xl_meet(x, NULL, &v_mask, 1, 0, 0, NULL);
     l_intrinsic0(x, "llvm.amdgcn.wave.barrier");
     l_fence(x, LLVMAtomicOrderingAcquire, "wavefront");
 }

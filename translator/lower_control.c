@@ -15,7 +15,7 @@ static const ptx_operand *find_operand(const ptx_insn *insn, isa_operand_kind ki
 /* A guarded jump: to b_taken where the guard holds, otherwise on to the next instruction. */
 static void jump(xl_emitter *x, const ptx_insn *insn, uint32_t index, LLVMBasicBlockRef b_taken)
 {
-    if (x->dispatch && x->hops[index]) b_taken = xl_hop(x, b_taken);
+    if (x->dispatch && x->plan->hops[index]) b_taken = xl_hop(x, b_taken);
     if (!insn->guarded) { l_br(x, b_taken); return; }
     LLVMBasicBlockRef b_next = x->blocks[index + 1];
     if (!b_next) b_next = l_block(x, "");
@@ -43,7 +43,7 @@ static void lower_brx(xl_emitter *x, const ptx_insn *insn, uint32_t index)
         l_here(x, b_do);
     }
     LLVMValueRef v_index = xl_read_bits(x, &insn->operands[0].values[0], 32);
-    bool hops = x->dispatch && x->hops[index];
+    bool hops = x->dispatch && x->plan->hops[index];
     LLVMBasicBlockRef b_first = x->blocks[list->targets[0]];
     LLVMBasicBlockRef b_outside = l_block(x, "outside");
     LLVMValueRef v_switch = LLVMBuildSwitch(x->b, v_index, b_outside, list->count);

@@ -356,7 +356,7 @@ static LLVMValueRef result(xl_emitter *x, uint32_t i)
 static void lower_return(xl_emitter *x, const xl_function *f, bool cells)
 {
     const ptx_prototype *p = &x->ptx->prototype;
-    l_here(x, x->dispatch ? xl_end_dispatch(x) : x->b_return);
+    l_here(x, x->dispatch ? xl_end_dispatch(x, cells) : x->b_return);
     if (cells && !x->dispatch) xl_leave_barriers(x);
     xl_trace_suspend(x);
     if (x->ptx->is_entry || (!f->may_exit && !p->nreturns)) { LLVMBuildRetVoid(x->b); return; }
@@ -400,10 +400,10 @@ void xl_lower_function(xl_emitter *x, xl_function *f)
     l_br(x, b_body);
     l_here(x, b_body);
     xl_plan plan = xl_make_plan(x, f->ptx);
-    bool cells = f->ptx->is_entry && (reaches_counted_barrier(x) || x->several_barriers || plan.dispatch);
+    bool cells = f->ptx->is_entry && (reaches_counted_barrier(x) || x->several_barriers || (plan.dispatch && !plan.plain_barriers));
     if (cells) xl_clear_barriers(x);
     x->dispatch = NULL;
-    x->hops = plan.hops;
+    x->plan = &plan;
     if (plan.dispatch) xl_open_dispatch(x);
     make_blocks(x);
     lower_body(x);

@@ -185,7 +185,7 @@ static void lower_cp_async(xl_emitter *x, const ptx_insn *insn)
 bool xl_lower_matrix(xl_emitter *x, const ptx_insn *insn)
 {
     const char *op = insn->operation;
-    if (x->dispatch && xl_is_collective(insn)) xl_rendezvous(x, NULL);     /* all of them are .aligned: every lane of the warp comes */
+    if (xl_waits_for_lanes(x) && xl_is_collective(insn)) xl_rendezvous(x, NULL);     /* all of them are .aligned: every lane of the warp comes */
     if (!strcmp(op, "ldmatrix")) lower_ldmatrix(x, insn);
     else if (!strcmp(op, "stmatrix")) lower_stmatrix(x, insn);
     else if (!strcmp(op, "wmma_load")) lower_wmma_load(x, insn);

@@ -120,7 +120,7 @@ static unsigned mask_place(const isa_elem *signature, uint32_t n)
 static void call_meaning(xl_emitter *x, const ptx_insn *insn, const isa_elem *signature, const ptx_value *values, uint32_t n, LLVMValueRef v_guard)
 {
     char name[160];
-    bool collective = xl_is_collective(insn), meets = x->dispatch && collective;
+    bool collective = xl_is_collective(insn), meets = collective && xl_waits_for_lanes(x);
     bool masked = collective && !strcmp(insn->form->family, "warp") && !strstr(insn->form->pattern, ".aligned"), named = meets && masked;
     if (meets && !named) xl_rendezvous(x, NULL);           /* .aligned: the whole warp comes here */
     if (x->options->mma_fast && xl_lower_matrix_core(x, isa_meaning_names[insn->meaning], signature, values, n)) return;

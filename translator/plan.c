@@ -8,7 +8,7 @@
  *  1. a barrier in divided control flow. Where a warp is a wavefront, only `barrier` without .aligned may be divided inside one; where
  *     a wavefront holds two warps, any may, and a barrier with a count must let one of the two warps wait;
  *  2. a loop that ends when a volatile, ordered or atomic access or an mbarrier says so: another lane may have to make it so;
- *  3. a collective whose mask is computed, in a loop that lanes leave one by one;
+ *  3. a collective whose mask is computed (and not only moved to a register), in a loop that lanes leave one by one;
  *  4. two collectives with one meaning and one constant mask, at which lanes stand that a branch divided: in its two arms, or one in a
  *     loop that lanes leave one by one and one behind it. They "wait until all non-exited threads corresponding to membermask have
  *     executed [it] with the same qualifiers and same membermask value" (PTX ISA, "shfl.sync"), wherever.
@@ -80,6 +80,7 @@ typedef struct analysis {
     uint8_t *differs;          /* registers */
     uint32_t *component;       /* number of the strongly connected component; UINT32_MAX: none, the block is in no loop */
     uint32_t ncomponents;
+    const ptx_insn **writer;   /* by register: the only instruction that writes it, or NULL */
 } analysis;
 
 static bool ends_block(const ptx_insn *insn)
@@ -145,6 +146,26 @@ static bool find_blocks(analysis *a)
     }
     for (uint32_t b = 0; b < a->nblocks; b++) find_successors(a, &a->blocks[b]);
     return true;
+}
+
+static void find_writers(analysis *a)
+{
+    uint32_t registers[ISA_MAX_ELEMS];
+    uint8_t *seen = xl_alloc(a->x, a->f->nregisters + 1u);
+    a->writer = xl_alloc(a->x, (a->f->nregisters + 1u) * sizeof *a->writer);
+    for (uint32_t i = 0; i < a->f->ninsns; i++) {
+        const ptx_insn *insn = &a->f->insns[i];
+        uint32_t n = ptx_written(insn, registers);
+        for (uint32_t k = 0; k < n; k++) {
+            a->writer[registers[k]] = seen[registers[k]] ? NULL : insn;
+            seen[registers[k]] = 1;
+        }
+        for (uint32_t k = 0; k < insn->nreturns; k++)
+            if (insn->returns[k].kind == PTX_VALUE_REG) {
+                a->writer[insn->returns[k].reg] = NULL;
+                seen[insn->returns[k].reg] = 1;
+            }
+    }
 }
 
 static bool waits(const ptx_insn *insn) { return xl_is_barrier(insn) || xl_is_collective(insn); }
@@ -226,6 +247,7 @@ static bool result_differs(const analysis *a, const ptx_insn *insn)
 {
     if (watches(insn) || is(insn, "call") || is(insn, "alloca")) return true;
     if (insn->form && !strcmp(insn->form->family, "warp")) return true;
+    if (xl_is_barrier(insn) && !xl_is_counted_barrier(insn)) return false;     /* a reduction over the block */
     if (is(insn, "ld") && choice(insn, "space") && !strcmp(choice(insn, "space"), "local")) return true;
     return source_differs(a, insn);
 }
@@ -382,13 +404,25 @@ static bool spins(const analysis *a, uint32_t component)
     return false;
 }
 
-static bool has_computed_mask(const ptx_insn *insn)
+/* The lanes that a collective names: its last source; NULL: those of the whole warp. */
+static const ptx_value *mask_of(const ptx_insn *insn)
 {
-    if (!xl_is_collective(insn) || !strcmp(insn->form->family, "mma")) return false;
+    if (!is(insn, "bar_warp") && (!xl_is_collective(insn) || strcmp(insn->form->family, "warp"))) return NULL;
     for (uint32_t k = insn->noperands; k-- > 0;)
-        if (insn->operands[k].kind == ISA_OPERAND_SRC && insn->operands[k].nvalues) return insn->operands[k].values[0].kind == PTX_VALUE_REG;
-    return false;
+        if (insn->operands[k].kind == ISA_OPERAND_SRC && insn->operands[k].nvalues) return &insn->operands[k].values[0];
+    return NULL;
 }
+
+/* The immediate that a value is: itself, or what the only instruction that writes the register moves there. */
+static const ptx_value *constant(const analysis *a, const ptx_value *value)
+{
+    if (!value || value->kind == PTX_VALUE_IMM) return value;
+    const ptx_insn *writer = value->kind == PTX_VALUE_REG ? a->writer[value->reg] : NULL;
+    if (!writer || writer->guarded || strcmp(writer->form->mnemonic, "mov") || writer->noperands != 2 || writer->operands[1].nvalues != 1) return NULL;
+    return writer->operands[1].values[0].kind == PTX_VALUE_IMM ? &writer->operands[1].values[0] : NULL;
+}
+
+static bool has_computed_mask(const analysis *a, const ptx_insn *insn) { return mask_of(insn) && !constant(a, mask_of(insn)); }
 
 /* Lanes leave one by one, and those that stay name each other. */
 static bool thins_out(const analysis *a, uint32_t component)
@@ -396,7 +430,7 @@ static bool thins_out(const analysis *a, uint32_t component)
     bool mask = false, exits = false;
     for (uint32_t b = 0; b < a->nblocks; b++) {
         if (a->component[b] != component) continue;
-        for (uint32_t i = a->blocks[b].first; i < a->blocks[b].end; i++) mask |= has_computed_mask(&a->f->insns[i]);
+        for (uint32_t i = a->blocks[b].first; i < a->blocks[b].end; i++) mask |= has_computed_mask(a, &a->f->insns[i]);
         exits |= leaves(a, b) && branch_differs(a, b);
     }
     return mask && exits;
@@ -404,23 +438,16 @@ static bool thins_out(const analysis *a, uint32_t component)
 
 /* ------------------------------------------------------------ collectives that meet from two places */
 
-static const ptx_value *constant_mask(const ptx_insn *insn)
-{
-    if (!xl_is_collective(insn) || strcmp(insn->form->family, "warp")) return NULL;
-    for (uint32_t k = insn->noperands; k-- > 0;)
-        if (insn->operands[k].kind == ISA_OPERAND_SRC && insn->operands[k].nvalues)
-            return insn->operands[k].values[0].kind == PTX_VALUE_IMM ? &insn->operands[k].values[0] : NULL;
-    return NULL;
-}
+static const ptx_value *constant_mask(const analysis *a, const ptx_insn *insn) { return constant(a, mask_of(insn)); }
 
 /* Is there a pair of such collectives, one in the blocks of `first` alone and one in those of `second` alone? */
 static bool meet(const analysis *a, const uint8_t *first, const uint8_t *second)
 {
     for (uint32_t i = 0; i < a->f->ninsns; i++) {
-        const ptx_value *mask = constant_mask(&a->f->insns[i]);
+        const ptx_value *mask = constant_mask(a, &a->f->insns[i]);
         if (!mask || !first[a->block_of[i]] || second[a->block_of[i]]) continue;
         for (uint32_t k = 0; k < a->f->ninsns; k++) {
-            const ptx_value *other = constant_mask(&a->f->insns[k]);
+            const ptx_value *other = constant_mask(a, &a->f->insns[k]);
             if (!other || !second[a->block_of[k]] || first[a->block_of[k]]) continue;
             if (a->f->insns[i].meaning == a->f->insns[k].meaning && mask->imm == other->imm) return true;
         }
@@ -472,7 +499,7 @@ static bool meet_behind_loop(const analysis *a, uint32_t b)
 static bool meets_from_two_places(const analysis *a)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < a->f->ninsns; i++) n += constant_mask(&a->f->insns[i]) != NULL;
+    for (uint32_t i = 0; i < a->f->ninsns; i++) n += constant_mask(a, &a->f->insns[i]) != NULL;
     for (uint32_t b = 0; b < a->nblocks && n > 1; b++)
         if (branch_differs(a, b) && (meet_in_arms(a, b) || (a->component[b] != UINT32_MAX && leaves(a, b) && meet_behind_loop(a, b)))) return true;
     return false;
@@ -485,7 +512,7 @@ static bool concerns(const xl_emitter *x, const ptx_function *f)
     for (uint32_t i = 0; i < f->ninsns; i++) {
         const ptx_insn *insn = &f->insns[i];
         if (xl_is_barrier(insn) && may_divide_a_wave(x, insn)) return true;
-        if (watches(insn) || has_computed_mask(insn) || constant_mask(insn)) return true;
+        if (watches(insn) || mask_of(insn)) return true;
     }
     return false;
 }
@@ -501,25 +528,117 @@ static bool barrier_needs_it(const analysis *a)
     return false;
 }
 
-/* Branches back in loops in which lanes wait: every way around such a loop passes the dispatcher. */
-static void mark_hops(analysis *a, const uint8_t *spinning, xl_plan *plan)
+/* Branches back in loops in which lanes wait for each other: every way around such a loop passes the dispatcher. Says whether there are
+ * more of them than before. */
+static bool mark_hops(analysis *a, const uint8_t *spinning, xl_plan *plan)
 {
+    bool more = false;
     uint8_t *wanted = xl_alloc(a->x, a->ncomponents + 1u);
     memcpy(wanted, spinning, a->ncomponents);
     for (uint32_t i = 0; i < a->f->ninsns; i++)
-        if (waits(&a->f->insns[i]) && a->component[a->block_of[i]] != UINT32_MAX) wanted[a->component[a->block_of[i]]] = 1;
+        if (waits(&a->f->insns[i]) && !plan->together[i] && a->component[a->block_of[i]] != UINT32_MAX) wanted[a->component[a->block_of[i]]] = 1;
     for (uint32_t b = 0; b < a->nblocks; b++) {
         if (a->component[b] == UINT32_MAX || !wanted[a->component[b]]) continue;
-        for (uint32_t k = 0; k < a->blocks[b].nsuccessors; k++)
-            if (a->blocks[b].successors[k] <= b) plan->hops[a->blocks[b].end - 1] = 1;
+        for (uint32_t k = 0; k < a->blocks[b].nsuccessors; k++) {
+            uint8_t *hops = &plan->hops[a->blocks[b].end - 1];
+            if (a->blocks[b].successors[k] > b) continue;
+            more |= !*hops;
+            *hops = 1;
+        }
     }
+    return more;
+}
+
+/* ------------------------------------------------------------ where lanes are together
+ *
+ * Most of a function with a dispatcher needs none: from the entry to the first place where a lane may have to wait for another, and
+ * again from each place where all lanes of the warp have waited for each other, control flow divides the lanes and joins them as it does in
+ * functions without one. Such stretches are found by data flow over the blocks: a lane that went to the dispatcher may be late until all
+ * have met. A barrier or collective that stands in undivided control flow, on such a stretch, finds all lanes of its warp there.
+ */
+
+/* In undivided control flow and without a guard: all lanes of the warp come to it, the same number of times. */
+static bool is_for_all(const analysis *a, uint32_t i) { return !a->divided[a->block_of[i]] && !a->f->insns[i].guarded; }
+
+/* Where a barrier is the hardware's, lanes meet before it. */
+static bool has_plain_barriers(const analysis *a)
+{
+    if (a->x->wave != 32 || a->x->several_barriers) return false;
+    for (uint32_t i = 0; i < a->f->ninsns; i++) {
+        const ptx_insn *insn = &a->f->insns[i];
+        if (xl_is_barrier(insn) && (xl_is_cluster_barrier(insn) || xl_is_counted_barrier(insn) || !is_for_all(a, i))) return false;
+    }
+    return true;
+}
+
+/* Lanes at different instructions meet where meaning and mask are the same: is there such a one that not all lanes come to? */
+static bool meets_some(const analysis *a, uint32_t at, const ptx_value *mask)
+{
+    for (uint32_t i = 0; i < a->f->ninsns; i++) {
+        const ptx_insn *insn = &a->f->insns[i];
+        if (is_for_all(a, i) || !mask_of(insn) || insn->meaning != a->f->insns[at].meaning) continue;
+        const ptx_value *other = constant(a, mask_of(insn));
+        if (!other || other->imm == mask->imm) return true;
+    }
+    return false;
+}
+
+/* Behind it all lanes of the warp are together, wherever they came from. A barrier in LDS does not do that: a lane may see that it is
+ * complete before the one that completed it looks. */
+static bool gathers(const analysis *a, const xl_plan *plan, uint32_t i)
+{
+    const ptx_insn *insn = &a->f->insns[i];
+    if (!is_for_all(a, i)) return false;
+    if (xl_is_barrier(insn)) return plan->plain_barriers;
+    const ptx_value *mask = constant(a, mask_of(insn));
+    if (mask_of(insn)) return mask && (uint32_t)mask->imm == UINT32_MAX && !meets_some(a, i, mask);
+    return true;                                           /* .aligned: each has a meeting of its own */
+}
+
+/* Whether lanes that come together to a block leave it together; marks the instructions that find them so. */
+static bool pass_block(const analysis *a, xl_plan *plan, const uint8_t *gather, uint32_t b, bool together)
+{
+    for (uint32_t i = a->blocks[b].first; i < a->blocks[b].end; i++) {
+        const ptx_insn *insn = &a->f->insns[i];
+        if (!waits(insn)) continue;
+        plan->together[i] = together && is_for_all(a, i) && (!xl_is_barrier(insn) || plan->plain_barriers);
+        together = plan->together[i] || gather[i];
+    }
+    return together && !plan->hops[a->blocks[b].end - 1];
+}
+
+/* The greatest solution: a block's lanes are together unless some way to it says otherwise. */
+static void find_together(analysis *a, const uint8_t *gather, xl_plan *plan)
+{
+    uint8_t *apart = xl_alloc(a->x, a->nblocks);           /* at the start of a block */
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t b = 0; b < a->nblocks; b++) {
+            if (pass_block(a, plan, gather, b, !apart[b])) continue;
+            for (uint32_t k = 0; k < a->blocks[b].nsuccessors; k++) {
+                changed |= !apart[a->blocks[b].successors[k]];
+                apart[a->blocks[b].successors[k]] = 1;
+            }
+        }
+    }
+}
+
+/* What is together depends on the hops, and these on what is not; there are only more of them each time. */
+static void plan_dispatch(analysis *a, const uint8_t *spinning, xl_plan *plan)
+{
+    uint8_t *gather = xl_alloc(a->x, a->f->ninsns + 1u);
+    plan->plain_barriers = has_plain_barriers(a);
+    for (uint32_t i = 0; i < a->f->ninsns; i++) gather[i] = waits(&a->f->insns[i]) && gathers(a, plan, i);
+    do find_together(a, gather, plan);
+    while (mark_hops(a, spinning, plan));
 }
 
 xl_plan xl_make_plan(xl_emitter *x, const ptx_function *f)
 {
     analysis a = {.x = x, .f = f};
-    xl_plan plan = {.hops = xl_alloc(x, f->ninsns + 1u)};
+    xl_plan plan = {.hops = xl_alloc(x, f->ninsns + 1u), .together = xl_alloc(x, f->ninsns + 1u)};
     if (!f->is_entry || !f->ninsns || !concerns(x, f) || !find_blocks(&a)) return plan;
+    find_writers(&a);
     find_pure(&a);
     find_after(&a);
     find_divided(&a);
@@ -530,6 +649,6 @@ xl_plan xl_make_plan(xl_emitter *x, const ptx_function *f)
         spinning[c] = spins(&a, c);
         if (spinning[c] || thins_out(&a, c)) plan.dispatch = true;
     }
-    if (plan.dispatch) mark_hops(&a, spinning, &plan);
+    if (plan.dispatch) plan_dispatch(&a, spinning, &plan);
     return plan;
 }

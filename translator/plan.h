@@ -8,6 +8,8 @@
 typedef struct xl_plan {
     bool dispatch;             /* lower it with a dispatcher */
     uint8_t *hops;             /* by instruction: a branch back that goes through the dispatcher */
+    uint8_t *together;         /* by instruction: a barrier or collective to which all lanes of a warp come as one */
+    bool plain_barriers;       /* every barrier is for whole warps: the hardware's */
 } xl_plan;
 
 /* The plan lives as long as the translation. */
@@ -22,10 +24,12 @@ bool xl_is_collective(const ptx_insn *insn);               /* of the lanes of a 
 /* ------------------------------------------------------------ dispatch.c: all of it only where x->dispatch */
 
 struct xl_dispatch;
+/* Has the instruction being lowered lanes to wait for? */
+bool xl_waits_for_lanes(const xl_emitter *x);
 /* After the entry block: everything from here on is a case of the dispatcher. */
 void xl_open_dispatch(xl_emitter *x);
-/* After the body: the block b_return goes to the dispatcher, which leads to the block that is given. */
-LLVMBasicBlockRef xl_end_dispatch(xl_emitter *x);
+/* After the body: the block b_return goes to the dispatcher, which leads to the block that is given. `cells`: barriers are in LDS. */
+LLVMBasicBlockRef xl_end_dispatch(xl_emitter *x, bool cells);
 /* A block that goes to `b_target` by way of the dispatcher. */
 LLVMBasicBlockRef xl_hop(xl_emitter *x, LLVMBasicBlockRef b_target);
 /* Waits at a barrier at which it has arrived; id NULL: the cluster's. */

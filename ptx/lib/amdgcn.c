@@ -170,6 +170,18 @@ PXL_EXPORT __attribute__((noinline)) uint32_t pxl_vprintf(const char *format, co
     return 0;
 }
 
+/* ------------------------------------------------------------ lanes that meet */
+
+/* The active lanes of this warp that have the same value. */
+PXL_EXPORT uint32_t pxl_lanes_alike(uint32_t value)
+{
+    for (;;) {
+        bool same = (uint32_t)__builtin_amdgcn_readfirstlane((int)value) == value;
+        uint32_t lanes = lane_ballot(same);
+        if (same) return lanes;
+    }
+}
+
 /* ------------------------------------------------------------ cooperative launches */
 
 HOST_SETS pxb_workspace;
