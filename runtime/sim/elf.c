@@ -239,8 +239,12 @@ static bool read_descriptor(loader *l, const sim_symbol_entry *s, sim_kernel *k)
     size_t n = strlen(s->name) - 3;
     int64_t entry;
     if (s->bytes < DESCRIPTOR_BYTES) return bad(l, "kernel descriptor too short");
-    if (n >= sizeof k->name) return bad(l, "kernel name too long");
-    memcpy(k->name, s->name, n);
+    k->symbol = s->name;
+    k->name = strndup(s->name, n);
+    if (!k->name) {
+        sim_set_error(l->error, SIM_NO_MEMORY, "no memory");
+        return false;
+    }
     memcpy(&entry, d + 16, 8);
     k->module = l->m;
     k->entry = s->address + (uint64_t)entry;
@@ -320,6 +324,8 @@ static void module_free(sim_module *m)
         if (m->code_open[k]) sim_code_close(&m->code[k]);
     if (m->base) sim_memory_give(&m->device->memory, m->base, RANGE_MODULE);
     free(m->symbols);
+    for (uint32_t k = 0; m->kernels && k < m->nkernels; k++)
+        free(m->kernels[k].name);
     free(m->kernels);
     free(m->file);
     free(m);

@@ -3,7 +3,6 @@
  *
  * Every read is bounded by the note; nesting is limited. Unknown keys are passed over, as the format asks.
  */
-#include <stdio.h>
 #include "runtime/sim/state.h"
 
 const char *const sim_hidden_names[] = {
@@ -153,9 +152,7 @@ static void apply(sim_module *module, const entry *e, reader *r)
 {
     for (uint32_t k = 0; k < module->nkernels; k++) {
         sim_kernel *kernel = &module->kernels[k];
-        char symbol[300];
-        snprintf(symbol, sizeof symbol, "%s.kd", kernel->name);
-        if (!is(e->symbol, symbol)) continue;
+        if (!is(e->symbol, kernel->symbol)) continue;
         uint64_t segment = kernel->kernarg_segment > e->kernarg ? kernel->kernarg_segment : e->kernarg;
         if (segment > 1 << 16 || e->explicit_bytes > segment) r->bad = true;
         for (uint32_t h = 0; h < e->nhidden; h++)

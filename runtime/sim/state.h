@@ -67,7 +67,8 @@ enum { SIM_MAX_HIDDEN = 32 };
 
 struct sim_kernel {
     sim_module *module;
-    char name[256];
+    char *name;
+    const char *symbol;                  /* the name and .kd; in the module's copy of the file */
     uint64_t entry;                      /* device address of the first instruction */
     uint32_t lanes;
     uint32_t kernarg_segment;            /* bytes with the hidden arguments */
