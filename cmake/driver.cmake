@@ -19,6 +19,9 @@ set_target_properties(ptxb_driver PROPERTIES PREFIX "" OUTPUT_NAME libcuda SUFFI
                       LIBRARY_OUTPUT_DIRECTORY ${PTXBRIDGE_CUDA_LIBRARIES}
                       LINK_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/runtime/driver/exports.map)
 target_link_libraries(ptxb_driver PRIVATE ptxb_runtime)
+if(PTXBRIDGE_LLVM)
+  ptxb_llvm_lazy(ptxb_driver)
+endif()
 target_link_options(ptxb_driver PRIVATE -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic
                     -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/runtime/driver/exports.map)
 install(TARGETS ptxb_driver LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/ptxbridge)

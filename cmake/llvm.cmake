@@ -14,6 +14,7 @@ endif()
 message(STATUS "LLVM: ${PTXBRIDGE_LLVM_LIBRARY}")
 add_library(ptxb_llvm INTERFACE)
 target_include_directories(ptxb_llvm SYSTEM INTERFACE ${PTXBRIDGE_LLVM_INCLUDE})
-target_link_libraries(ptxb_llvm INTERFACE ${PTXBRIDGE_LLVM_LIBRARY})
+target_link_libraries(ptxb_llvm INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:PTXBRIDGE_LLVM_LAZY>>>:${PTXBRIDGE_LLVM_LIBRARY}>)
+include(cmake/llvm_lazy.cmake)
 # The linker for code objects, run as a program.
 find_program(PTXBRIDGE_LLD NAMES ld.lld HINTS ${LLVM_ROOT}/bin)

@@ -13,6 +13,7 @@
 #include <time.h>
 #include "runtime/device_amd.h"
 #include "runtime/hip/hip_library.h"
+#include "runtime/llvm/llvm.h"
 
 enum { PROPERTIES = 8, STACK_BYTES = 16 << 10 };
 
@@ -178,9 +179,10 @@ static pxb_status open_hip(pxb_device *device, const char *which)
     gpu *g = calloc(1, sizeof *g);
     if (!g)
         return rt_no_memory(device->context);
-    if (!hip_load(&g->hip, why, sizeof why)) {
+    const char *no_llvm = rt_llvm_open ? rt_llvm_open() : NULL;
+    if (no_llvm || !hip_load(&g->hip, why, sizeof why)) {
         free(g);
-        return rt_fail(device->context, PXB_NO_DEVICE, "device \"hip\" is not available: %s", why);
+        return rt_fail(device->context, PXB_NO_DEVICE, "device \"hip\" is not available: %s", no_llvm ? no_llvm : why);
     }
     long number = which ? strtol(which, &end, 10) : 0;
     if (which && (end == which || *end || number < 0 || number >= g->hip.devices)) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "runtime/device_amd.h"
+#include "runtime/llvm/llvm.h"
 #include "runtime/sim/sim.h"
 
 enum { PROPERTIES = 5 };
@@ -75,6 +76,9 @@ static pxb_status open_sim(pxb_device *device, const char *which)
         return rt_fail(device->context, PXB_NO_DEVICE, "device \"sim\" needs a target, e.g. sim:gfx1100; known: %s", choices());
     if (!is_target(which))
         return rt_fail(device->context, PXB_NO_DEVICE, "there is no target \"%.40s\" to simulate; known: %s", which, choices());
+    const char *why = rt_llvm_open ? rt_llvm_open() : NULL;
+    if (why)
+        return rt_fail(device->context, PXB_NO_DEVICE, "device \"sim:%s\" cannot be opened: %s", which, why);
     simulator *s = calloc(1, sizeof *s);
     sim_error error = {0};
     sim_options options = {.target = which};

@@ -65,6 +65,19 @@ static void fault(CUdevice device, const char *name, int code)
     cuCtxDestroy(context);
 }
 
+/* LLVM is loaded for devices that run AMD code, and for no other. */
+static int has_llvm(void)
+{
+    char line[1000];
+    int found = 0;
+    FILE *f = fopen("/proc/self/maps", "r");
+    EXPECT(f);
+    while (fgets(line, sizeof line, f))
+        found |= strstr(line, "libLLVM") != NULL;
+    fclose(f);
+    return found;
+}
+
 int main(void)
 {
     char name[100];
@@ -75,6 +88,7 @@ int main(void)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].everywhere || strstr(name, "CPU"))
             fault(device, kinds[i].kernel, kinds[i].code);
+    EXPECT(!has_llvm() || !strstr(name, "CPU"));
     printf("driver_faults: ok\n");
     return 0;
 }
