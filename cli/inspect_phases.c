@@ -81,8 +81,13 @@ static const char *accumulator_text(const inspection *x, uint32_t p, char *buffe
 static const char *operand_text(const inspection *x, uint32_t p, int role, char *buffer, size_t size)
 {
     const pti_stored *stored = &x->stored[p * PTI_ROLES + (uint32_t)role];
+    const pti_sources *source = &x->sources[p * PTI_ROLES + (uint32_t)role];
     char data[320];
-    short_source_text(x, &x->sources[p * PTI_ROLES + (uint32_t)role], buffer, size);
+    buffer[0] = '\0';
+    if (source->direct)                /* loaded as it is: from where */
+        range_of_source(x, p, role, buffer, size);
+    if (!*buffer)
+        short_source_text(x, source, buffer, size);
     if (stored->nstores)
         append_text(buffer, size, " ← %s", short_source_text(x, &stored->data, data, sizeof data));
     return buffer;
