@@ -217,6 +217,15 @@ TEST(InspectLoops, AConditionOnTheTurnOfAnUnknownLoop)
     EXPECT_FALSE(known.shared.conflicts[0].uncertain);
     Analysis never(head + "mov.u32 %r60, 0; L: setp.ne.s32 %p2, %r60, 50; @%p2 bra S; st.shared.u32 [mem], %r1; S: bar.sync 0; add.s32 %r60, %r60, 1; setp.lt.s32 %p1, %r60, 9; @%p1 bra L;");
     EXPECT_EQ(never.shared.nconflicts, 0u);
+    // Two turns stand for all of an offset that repeats itself, but not of a condition that does not.
+    Analysis once(head + "mov.u32 %r60, 0; L: setp.ne.s32 %p2, %r60, 5; @%p2 bra S; and.b32 %r61, %r60, 1; mad.lo.s32 %r62, %r61, 2048, %r7; st.shared.u32 [%r62], %r1;"
+                         "S: add.s32 %r60, %r60, 1; setp.lt.s32 %p1, %r60, %r5; @%p1 bra L;");
+    EXPECT_TRUE(once.addresses.list[0].computed);
+    EXPECT_EQ(once.addresses.list[0].high, 2052);
+    EXPECT_TRUE(once.addresses.list[0].uncertain);
+    Analysis odd(head + "mov.u32 %r60, 0; L: and.b32 %r61, %r60, 1; setp.eq.s32 %p2, %r61, 0; @%p2 bra S; mad.lo.s32 %r62, %r61, 2048, %r7; st.shared.u32 [%r62], %r1;"
+                        "S: add.s32 %r60, %r60, 1; setp.lt.s32 %p1, %r60, %r5; @%p1 bra L;");
+    EXPECT_EQ(odd.addresses.list[0].low, 2048);
 }
 
 TEST(InspectLoops, AReductionThatHalves)
