@@ -101,6 +101,17 @@ TEST_P(Special32, IsCorrectlyRoundedAtDelicatePlaces)
             return;
     }
 }
+/* Arguments of ex2, sin and cos whose value is so near the middle of two f32 that a sum in f64 rounds to it. */
+TEST_P(Special32, IsCorrectlyRoundedBesideTheMiddle)
+{
+    static const uint32_t hard[4] = {0x3b429d37, 0x3cf3a937, 0x46199998, 0x5f18b878};
+    uint32_t a[32], b[32];
+    for (uint32_t i = 0; i < 32; i++) {
+        a[i] = ((i < 28 ? hard[i / 8] : 0x6115cb11) + (i / 2 % 4 == 3 ? 1 : 0)) | i << 31;
+        b[i] = 0x3f800000;
+    }
+    check(f32_cases[GetParam()], a, b);
+}
 INSTANTIATE_TEST_SUITE_P(All, Special32, ::testing::Range((size_t)0, sizeof f32_cases / sizeof *f32_cases),
                          [](const ::testing::TestParamInfo<size_t> &i) { return std::string(f32_cases[i.param].name); });
 
