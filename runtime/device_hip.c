@@ -146,10 +146,19 @@ static const amd_backend backend;
  * what knows them. */
 static _Atomic(gpu *) lost;
 
-/* A reset takes all that this process has on the device: memory, modules, streams. */
+static void end_events(gpu *g)
+{
+    if (g->start)
+        g->hip.hipEventDestroy(g->start);
+    if (g->stop)
+        g->hip.hipEventDestroy(g->stop);
+    g->start = g->stop = NULL;
+}
+
+/* A reset takes all that this process has on the device: memory, modules, streams. Events are the host's. */
 static bool reset(gpu *g)
 {
-    g->start = g->stop = NULL;
+    end_events(g);
     g->stream = NULL;
     return !g->hip.hipSetDevice(g->number) && !g->hip.hipDeviceReset();
 }
@@ -164,10 +173,7 @@ static void stop(gpu *g)
     }
     if (g->broken && !reset(g))
         g->hip.hipGetLastError();
-    if (g->start)
-        g->hip.hipEventDestroy(g->start);
-    if (g->stop)
-        g->hip.hipEventDestroy(g->stop);
+    end_events(g);
     if (g->stream)
         g->hip.hipStreamDestroy(g->stream);
     free(g);

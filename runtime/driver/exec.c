@@ -155,7 +155,8 @@ static cu_result make_from(const dr_graph *g, struct dr_exec_run **out, dr_node 
     if (!run->conditions)
         result = DR_ERROR(OUT_OF_MEMORY);
     if (!result) {
-        memcpy(run->conditions, g->conditions, g->nconditions * sizeof *run->conditions);
+        for (uint32_t i = 0; i < g->nconditions; i++)
+            run->conditions[i] = g->conditions[i];
         run->nconditions = g->nconditions;
         result = find_after(run);
     }
@@ -171,7 +172,7 @@ static cu_result make_from(const dr_graph *g, struct dr_exec_run **out, dr_node 
 static uint32_t *copy_indices(const uint32_t *from, uint32_t count)
 {
     uint32_t *copy = malloc((count + 1) * sizeof *copy);
-    if (copy)
+    if (copy && count)
         memcpy(copy, from, count * sizeof *copy);
     return copy;
 }
@@ -189,7 +190,8 @@ static bool share_bodies(dr_step *to, const dr_step *from)
         atomic_fetch_add(&to->bodies[i]->users, 1);
     }
     to->nbodies = from->nbodies;
-    memcpy(to->values, from->values, from->nvalues * sizeof *to->values);
+    if (from->nvalues)
+        memcpy(to->values, from->values, from->nvalues * sizeof *to->values);
     return true;
 }
 
