@@ -48,7 +48,7 @@ static double ulps_of(const ref_format *f, uint64_t got, uint64_t want)
 {
     if (is_nan(f, got) || is_nan(f, want))
         return is_nan(f, got) && is_nan(f, want) ? 0 : INFINITY;
-    return fabs((double)ordered(f, got) - (double)ordered(f, want));
+    return fabs((double)((__int128)ordered(f, got) - ordered(f, want)));      /* f64 codes are longer than a double is exact */
 }
 
 static bool within_one(const conform_bound *b, const ref_format *f, uint64_t got, uint64_t want)

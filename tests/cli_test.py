@@ -457,6 +457,12 @@ class Cli(unittest.TestCase):
             f.write(bytes(range(256)) * 8)
         self.run_command(*some, "--state", state, status=2)
 
+    def test_conform_counts_units_of_f64(self):
+        """Codes of f64 are longer than a double is exact: their distance is that of integers."""
+        report = self.path("f64.json")
+        self.run_command("conform", "--exhaustive", "--filter", "rsqrt.approx.f64", "--json", report)
+        self.assertEqual([c["largest_ulp"] for c in json.load(open(report))["cases"]], [1])
+
     def test_conform_filter(self):
         listed = lambda which: self.run_command("conform", "--list", "--filter", which).stdout.splitlines()
         names = listed("cvt.*e4m3*|ex2*|rcp*|rsqrt*|add.f16|mul.f16|fma.rn.f16x2")
