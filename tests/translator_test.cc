@@ -34,9 +34,11 @@ struct Module {
 struct Output {
     xl_result r{};
     bool ok;
-    Output(const ptx_module *m, const char *target, xl_emit emit, const char *entry = nullptr, bool unoptimised = false)
+    Output(const ptx_module *m, const char *target, xl_emit emit, const char *entry = nullptr, bool unoptimised = false,
+           bool trace = false)
     {
         xl_options o{};
+        o.trace = trace;
         o.target = target;
         o.emit = emit;
         o.entry = entry;
@@ -151,6 +153,43 @@ TEST(Translator, AtomicsKeepPtxsRounding)
     EXPECT_NE(ir_of("global").find("@pxl_add_rn_ftz_f32("), std::string::npos);
     EXPECT_EQ(ir_of("shared").find("@pxl_add_rn_ftz_f32("), std::string::npos);
     EXPECT_NE(ir_of("shared").find("@pxl_add_rn_f32("), std::string::npos);
+}
+
+// A zero for a register that nothing reads unwritten makes LLVM's promotion quadratic: minutes, for the records of a long kernel.
+TEST(Translator, RegistersAreClearedOnlyWhereTheyMayBeReadUnwritten)
+{
+    const char *text = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+    .reg .pred %p<2>;
+    .reg .b16 %rs<5>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [p];
+    ld.global.u16 %rs1, [%rd1];
+    setp.lt.u16 %p1, %rs1, 7;
+    @%p1 bra LOW;
+    add.u16 %rs2, %rs1, 1;
+    st.global.u16 [%rd1], %rs2;
+    ret;
+LOW:
+    sub.u16 %rs2, %rs1, 1;
+    @%p1 mul.lo.u16 %rs3, %rs2, %rs2;
+    @%p1 mul.lo.u16 %rs4, %rs2, 3;
+    st.global.u16 [%rd1], %rs3;
+    ret;
+}
+)";
+    Module module(text);
+    for (bool trace : {false, true}) {
+        Output ir(module.m, "gfx1100", XL_EMIT_LLVM, nullptr, true, trace);
+        ASSERT_TRUE(ir.ok) << ir.r.message;
+        std::string out = ir.text();
+        size_t cleared = 0;
+        for (size_t at = 0; (at = out.find("store i16 0", at)) != std::string::npos; at++) cleared++;
+        EXPECT_EQ(cleared, 1u) << "only %rs3 may be read unwritten\n" << out;
+    }
 }
 
 TEST(Translator, OutputIsDeterministic)

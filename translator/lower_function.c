@@ -171,7 +171,8 @@ static bool may_jump(const ptx_insn *insn)
     return insn->operation && (!strcmp(insn->operation, "ret") || !strcmp(insn->operation, "exit"));
 }
 
-/* One instruction of stretch `at`: registers that it may read unwritten are marked. written: the stretch of the last sure write. */
+/* One instruction of stretch `at`: registers that it may read unwritten are marked. written: the stretch of the last sure write.
+ * The record of an instruction whose guard was false reads what was not written; it goes to a place that nobody reads (trace.c). */
 static void note_reads(const ptx_insn *insn, uint32_t at, uint32_t *written, uint8_t *open, uint32_t *list)
 {
     uint32_t n = ptx_read(insn, list, MOST_READ);
@@ -210,7 +211,7 @@ static void declare_registers(xl_emitter *x)
         ptx_type t = f->registers[i].type;
         LLVMTypeRef type = l_int(x, t == PTX_TYPE_PRED ? 1 : ptx_type_bytes(t) * 8);
         x->registers[i] = l_alloca(x, type);
-        if (open[i] || x->options->trace || ptx_type_bytes(t) > 8) l_store(x, LLVMConstNull(type), x->registers[i]);
+        if (open[i] || ptx_type_bytes(t) > 8) l_store(x, LLVMConstNull(type), x->registers[i]);
     }
 }
 
