@@ -69,7 +69,7 @@ static void keep_text(xl_emitter *x, const char *data, size_t size)
  * kernel of 40,000 lines in few blocks its SLP vectoriser alone takes three quarters of the time, and gains nothing on a
  * machine whose lanes are the vectors. */
 static const char pipeline[] =
-    "always-inline,"
+    "always-inline,ipsccp,"
     "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg),"
     "inline,globaldce,"
     "function<eager-inv>(infer-address-spaces,sroa<modify-cfg>,early-cse<memssa>,simplifycfg,"

@@ -14,6 +14,7 @@
 #include "ptx/lib/mma_values.h"
 #else
 #define PXL_NOINLINE static __attribute__((noinline, unused))
+#include "ptx/lib/mma_lane.h"
 #endif
 #include "ptx/lib/mma_fp4.h"
 
@@ -152,48 +153,55 @@ PXL_INLINE pxl_u32x4 pxl_column_words(uint32_t b, uint32_t odd)
     const uint32_t from = (lane_id() & 3u) * 8 + odd * 4;
     return (pxl_u32x4){lane_read(b, from), lane_read(b, from + 1), lane_read(b, from + 2), lane_read(b, from + 3)};
 }
-/* One function per pair of types, so that an mma is four calls. */
-#define PXL_DOT(a, b, A, B) \
-    PXL_NOINLINE uint32_t pxl_dot_##a##_##b(pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u32x4 b1, uint32_t slabs, uint32_t c, \
-                                            bool f32, uint32_t model) \
-    { return pxl_dot(A, B, a0, b0, a1, b1, slabs, c, f32, model); }
-PXL_DOT(e4m3, e4m3, MMA_E4M3, MMA_E4M3)
-PXL_DOT(e4m3, e5m2, MMA_E4M3, MMA_E5M2)
-PXL_DOT(e5m2, e4m3, MMA_E5M2, MMA_E4M3)
-PXL_DOT(e5m2, e5m2, MMA_E5M2, MMA_E5M2)
-PXL_DOT(f16, f16, MMA_F16, MMA_F16)
-PXL_DOT(bf16, bf16, MMA_BF16, MMA_BF16)
-PXL_DOT(tf32, tf32, MMA_TF32, MMA_TF32)
-
-#define MMA_LANE(ta, tb, n, f32, c0, c1, c2, c3) \
-    pxl_u32x4 x[4]; \
+typedef uint32_t pxl_u32x2 __attribute__((ext_vector_type(2)));
+/* A row and two columns, for products whose rows do not share their columns: two functions per pair of types. */
+#define PXL_ROW_DOT(ta, tb, A, B) \
+    PXL_NOINLINE pxl_u32x2 pxl_row_##ta##_##tb##_1(pxl_u32x4 row, pxl_u32x4 even, pxl_u32x4 odd, pxl_u32x2 c, uint32_t f32, uint32_t model) \
     { \
-        const pxl_u32x4 g0 = pxl_row_words(W_A0), h0 = pxl_row_words(W_A1), p0 = pxl_column_words(W_B0, 0), q0 = pxl_column_words(W_B0, 1); \
-        const pxl_u32x4 g1 = n == 2 ? pxl_row_words(W_A2) : g0, h1 = n == 2 ? pxl_row_words(W_A3) : h0; \
-        const pxl_u32x4 p1 = n == 2 ? pxl_column_words(W_B1, 0) : p0, q1 = n == 2 ? pxl_column_words(W_B1, 1) : q0; \
-        x[0].x = pxl_dot_##ta##_##tb(g0, p0, g1, p1, n, c0, f32, M); \
-        x[1].x = pxl_dot_##ta##_##tb(g0, q0, g1, q1, n, c1, f32, M); \
-        x[2].x = pxl_dot_##ta##_##tb(h0, p0, h1, p1, n, c2, f32, M); \
-        x[3].x = pxl_dot_##ta##_##tb(h0, q0, h1, q1, n, c3, f32, M); \
+        pxl_lane_block o = {.a = {{row}}, .b = {{even}, {odd}}, .c = {c.x, c.y}}; \
+        pxl_block_dot(A, B, 1, 1, &o, pxl_uniform(f32), pxl_uniform(model)); \
+        return (pxl_u32x2){o.c[0], o.c[1]}; \
+    } \
+    PXL_NOINLINE pxl_u32x2 pxl_row_##ta##_##tb##_2(pxl_u32x4 row0, pxl_u32x4 row1, pxl_u32x4 even0, pxl_u32x4 even1, pxl_u32x4 odd0, pxl_u32x4 odd1, \
+                                                 pxl_u32x2 c, uint32_t f32, uint32_t model) \
+    { \
+        pxl_lane_block o = {.a = {{row0, row1}}, .b = {{even0, even1}, {odd0, odd1}}, .c = {c.x, c.y}}; \
+        pxl_block_dot(A, B, 1, 2, &o, pxl_uniform(f32), pxl_uniform(model)); \
+        return (pxl_u32x2){o.c[0], o.c[1]}; \
+    } \
+    PXL_INLINE pxl_u32x2 pxl_row_##ta##_##tb(const pxl_u32x4 row[2], const pxl_u32x4 even[2], const pxl_u32x4 odd[2], uint32_t slabs, pxl_u32x2 c, \
+                                           bool f32, uint32_t model) \
+    { \
+        return slabs == 2 ? pxl_row_##ta##_##tb##_2(row[0], row[1], even[0], even[1], odd[0], odd[1], c, f32, model) \
+                          : pxl_row_##ta##_##tb##_1(row[0], even[0], odd[0], c, f32, model); \
     }
+PXL_ROW_DOT(e4m3, e4m3, MMA_E4M3, MMA_E4M3)
+PXL_ROW_DOT(e4m3, e5m2, MMA_E4M3, MMA_E5M2)
+PXL_ROW_DOT(e5m2, e4m3, MMA_E5M2, MMA_E4M3)
+PXL_ROW_DOT(e5m2, e5m2, MMA_E5M2, MMA_E5M2)
+PXL_ROW_DOT(f16, f16, MMA_F16, MMA_F16)
+PXL_ROW_DOT(bf16, bf16, MMA_BF16, MMA_BF16)
+PXL_ROW_DOT(tf32, tf32, MMA_TF32, MMA_TF32)
+
+#define MMA_LANE(TA, TB, n, f32, c0, c1, c2, c3) \
+    pxl_lane_block o = {.c = {c0, c1, c2, c3}}; \
+    for (uint32_t i = 0; i < 2 * n; i++) { \
+        o.a[i % 2][i / 2] = pxl_row_words(words[i]); \
+        o.b[i % 2][i / 2] = pxl_column_words(words[4 + i / 2], i % 2); \
+    } \
+    pxl_block_dot(TA, TB, 2, n, &o, f32, pxl_uniform(M));
 #define MMA_BODY_F16(ta, tb, TA, TB, n, ...) \
     const uint32_t words[] = {__VA_ARGS__}; \
     const uint32_t C0 = *c0, C1 = *c1; \
-    MMA_LANE(ta, tb, n, false, C0 & 0xffff, C0 >> 16, C1 & 0xffff, C1 >> 16) \
-    *d0 = x[0].x | x[1].x << 16; \
-    *d1 = x[2].x | x[3].x << 16;
+    MMA_LANE(TA, TB, n, false, C0 & 0xffff, C0 >> 16, C1 & 0xffff, C1 >> 16) \
+    *d0 = o.c[0] | o.c[1] << 16; \
+    *d1 = o.c[2] | o.c[3] << 16;
 #define MMA_BODY_F32(ta, tb, TA, TB, n, ...) \
     const uint32_t words[] = {__VA_ARGS__}; \
-    MMA_LANE(ta, tb, n, true, as_u32(*c0), as_u32(*c1), as_u32(*c2), as_u32(*c3)) \
-    *d0 = as_f32(x[0].x); *d1 = as_f32(x[1].x); *d2 = as_f32(x[2].x); *d3 = as_f32(x[3].x);
+    MMA_LANE(TA, TB, n, true, as_u32(*c0), as_u32(*c1), as_u32(*c2), as_u32(*c3)) \
+    *d0 = as_f32(o.c[0]); *d1 = as_f32(o.c[1]); *d2 = as_f32(o.c[2]); *d3 = as_f32(o.c[3]);
 #define SLABS_1 *a0, *a1, 0, 0, *b0, 0
 #define SLABS_2 *a0, *a1, *a2, *a3, *b0, *b1
-#define W_A0 words[0]
-#define W_A1 words[1]
-#define W_A2 words[2]
-#define W_A3 words[3]
-#define W_B0 words[4]
-#define W_B1 words[5]
 
 #endif
 

@@ -167,20 +167,21 @@ PXL_NOINLINE uint32_t pxl_dot_mxf8f6f4(int ta, int tb, pxl_u32x4 a0, pxl_u32x4 b
 {
     return pxl_scaled_dot(ta, tb, a0, b0, a1, b1, c, scale_a, scale_b, ieee);
 }
-/* Element of row half h and column p; what `k` says is constant here. */
-PXL_INLINE uint32_t pxl_kind_dot(const pxl_kind *k, const pxl_lane_words *o, uint32_t h, uint32_t p, uint32_t c, bool f32, uint32_t model)
+/* The two elements of row half h; what `k` says is constant here. */
+PXL_INLINE pxl_u32x2 pxl_kind_row(const pxl_kind *k, const pxl_lane_words *o, uint32_t h, pxl_u32x2 c, bool f32, uint32_t model)
 {
-    const pxl_u32x4 a0 = o->a[h][0], b0 = o->b[h][p][0], a1 = o->a[h][1], b1 = o->b[h][p][1];
+    const pxl_u32x4 *const a = o->a[h], *const even = o->b[h][0], *const odd = o->b[h][1];
     if (k->f8f6f4)
-        return pxl_dot_f8f6f4(k->ta, k->tb, a0, b0, a1, b1, c, f32, model == MODEL_IEEE);
+        return (pxl_u32x2){pxl_dot_f8f6f4(k->ta, k->tb, a[0], even[0], a[1], even[1], c.x, f32, model == MODEL_IEEE),
+                           pxl_dot_f8f6f4(k->ta, k->tb, a[0], odd[0], a[1], odd[1], c.y, f32, model == MODEL_IEEE)};
     switch (k->ta) {
-    case MMA_F16:  return pxl_dot_f16_f16(a0, b0, a1, b1, k->slabs, c, f32, model);
-    case MMA_BF16: return pxl_dot_bf16_bf16(a0, b0, a1, b1, k->slabs, c, f32, model);
-    case MMA_TF32: return pxl_dot_tf32_tf32(a0, b0, a1, b1, k->slabs, c, f32, model);
-    case MMA_E4M3: return k->tb == MMA_E4M3 ? pxl_dot_e4m3_e4m3(a0, b0, a1, b1, k->slabs, c, f32, model)
-                                            : pxl_dot_e4m3_e5m2(a0, b0, a1, b1, k->slabs, c, f32, model);
-    default:       return k->tb == MMA_E4M3 ? pxl_dot_e5m2_e4m3(a0, b0, a1, b1, k->slabs, c, f32, model)
-                                            : pxl_dot_e5m2_e5m2(a0, b0, a1, b1, k->slabs, c, f32, model);
+    case MMA_F16:  return pxl_row_f16_f16(a, even, odd, k->slabs, c, f32, model);
+    case MMA_BF16: return pxl_row_bf16_bf16(a, even, odd, k->slabs, c, f32, model);
+    case MMA_TF32: return pxl_row_tf32_tf32(a, even, odd, k->slabs, c, f32, model);
+    case MMA_E4M3: return k->tb == MMA_E4M3 ? pxl_row_e4m3_e4m3(a, even, odd, k->slabs, c, f32, model)
+                                            : pxl_row_e4m3_e5m2(a, even, odd, k->slabs, c, f32, model);
+    default:       return k->tb == MMA_E4M3 ? pxl_row_e5m2_e4m3(a, even, odd, k->slabs, c, f32, model)
+                                            : pxl_row_e5m2_e5m2(a, even, odd, k->slabs, c, f32, model);
     }
 }
 PXL_INLINE int32_t pxl_kind_int_dot(const pxl_kind *k, pxl_u32x4 a, pxl_u32x4 b)
@@ -201,11 +202,8 @@ PXL_INLINE int32_t pxl_kind_int_dot(const pxl_kind *k, pxl_u32x4 a, pxl_u32x4 b)
 PXL_INLINE pxl_u32x4 pxl_kind_lane(const pxl_kind *k, pxl_u32x4 c, bool f32, uint32_t model)
 {
     const pxl_lane_words o = pxl_words_of(k);
-    pxl_u32x4 d;
-#pragma clang loop unroll(full)
-    for (uint32_t i = 0; i < 4; i++)
-        d[i] = pxl_kind_dot(k, &o, i / 2, i % 2, c[i], f32, model);
-    return d;
+    const pxl_u32x2 upper = pxl_kind_row(k, &o, 0, c.xy, f32, model), lower = pxl_kind_row(k, &o, 1, c.zw, f32, model);
+    return (pxl_u32x4){upper.x, upper.y, lower.x, lower.y};
 }
 /* The same for whatever types of .kind::f8f6f4: one function serves dozens of meanings, and takes and gives values. */
 #define VALUES_OF(vector) {vector.x, vector.y, vector.z, vector.w}

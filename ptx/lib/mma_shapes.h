@@ -34,10 +34,10 @@
 #define INT_BODY_16(name, ta, tb, sat, n, ...) \
     const uint32_t words[] = {__VA_ARGS__}; \
     const uint32_t C0 = (uint32_t)*c0, C1 = (uint32_t)*c1, C2 = (uint32_t)*c2, C3 = (uint32_t)*c3; \
-    const pxl_u32x4 g0 = pxl_row_words(W_A0), h0 = pxl_row_words(W_A1), p0 = pxl_column_words(W_B0, 0), q0 = pxl_column_words(W_B0, 1); \
+    const pxl_u32x4 g0 = pxl_row_words(words[0]), h0 = pxl_row_words(words[1]), p0 = pxl_column_words(words[4], 0), q0 = pxl_column_words(words[4], 1); \
     int32_t s0 = pxl_int_dot_##name(g0, p0), s1 = pxl_int_dot_##name(g0, q0), s2 = pxl_int_dot_##name(h0, p0), s3 = pxl_int_dot_##name(h0, q0); \
     if (n == 2) { \
-        const pxl_u32x4 g1 = pxl_row_words(W_A2), h1 = pxl_row_words(W_A3), p1 = pxl_column_words(W_B1, 0), q1 = pxl_column_words(W_B1, 1); \
+        const pxl_u32x4 g1 = pxl_row_words(words[2]), h1 = pxl_row_words(words[3]), p1 = pxl_column_words(words[5], 0), q1 = pxl_column_words(words[5], 1); \
         s0 += pxl_int_dot_##name(g1, p1); s1 += pxl_int_dot_##name(g1, q1); s2 += pxl_int_dot_##name(h1, p1); s3 += pxl_int_dot_##name(h1, q1); \
     } \
     *d0 = (int32_t)pxl_add_sum(s0, C0, sat); *d1 = (int32_t)pxl_add_sum(s1, C1, sat); \

@@ -104,18 +104,24 @@ PXL_INLINE uint32_t pxl_satfinite(uint32_t bits, bool f32)
     const uint32_t inf = f32 ? F32_INF : 0x7c00u, size = bits & (f32 ? 0x7fffffffu : 0x7fffu);
     return size > inf ? 0 : size == inf ? bits - 1 : bits;
 }
-PXL_INLINE uint32_t pxl_wmma_element(const pxl_wmma_kind *k, pxl_u32x4 a0, pxl_u32x4 b0, pxl_u32x4 a1, pxl_u32x4 b1, uint32_t c, uint32_t model)
+/* The two elements of a row; integers in pairs too. */
+PXL_INLINE pxl_u32x2 pxl_wmma_int_row(const pxl_wmma_kind *k, pxl_u32x4 a, pxl_u32x4 even, pxl_u32x4 odd, pxl_u32x2 c)
 {
-    if (k->integer)
-        return pxl_add_sum(k->ta == MMA_S8 ? pxl_int_dot__s32_s8_s8_s32(a0, b0) : pxl_int_dot__s32_u8_u8_s32(a0, b0), c, k->satfinite);
+    const bool s8 = k->ta == MMA_S8;
+    return (pxl_u32x2){pxl_add_sum(s8 ? pxl_int_dot__s32_s8_s8_s32(a, even) : pxl_int_dot__s32_u8_u8_s32(a, even), c.x, k->satfinite),
+                       pxl_add_sum(s8 ? pxl_int_dot__s32_s8_s8_s32(a, odd) : pxl_int_dot__s32_u8_u8_s32(a, odd), c.y, k->satfinite)};
+}
+PXL_INLINE pxl_u32x2 pxl_wmma_row(const pxl_wmma_kind *k, const pxl_u32x4 a[2], const pxl_u32x4 even[2], const pxl_u32x4 odd[2], pxl_u32x2 c, uint32_t model)
+{
     const bool f32 = k->d32 || k->c32;
     if (f32 && !k->c32)
-        c = pxl_f32_bits(pxl_f32_from_f16(c));
-    const uint32_t d = k->ta == MMA_F16 ? pxl_dot_f16_f16(a0, b0, a1, b1, k->slabs, c, f32, model)
-                     : k->ta == MMA_BF16 ? pxl_dot_bf16_bf16(a0, b0, a1, b1, k->slabs, c, f32, model)
-                                         : pxl_dot_tf32_tf32(a0, b0, a1, b1, k->slabs, c, f32, model);
-    const uint32_t r = f32 && !k->d32 ? pxl_f16_from_f32(pxl_bits_f32(d)) : d;
-    return k->satfinite ? pxl_satfinite(r, k->d32) : r;
+        c = (pxl_u32x2){pxl_f32_bits(pxl_f32_from_f16(c.x)), pxl_f32_bits(pxl_f32_from_f16(c.y))};
+    pxl_u32x2 d = k->ta == MMA_F16 ? pxl_row_f16_f16(a, even, odd, k->slabs, c, f32, model)
+                : k->ta == MMA_BF16 ? pxl_row_bf16_bf16(a, even, odd, k->slabs, c, f32, model)
+                                    : pxl_row_tf32_tf32(a, even, odd, k->slabs, c, f32, model);
+    if (f32 && !k->d32)
+        d = (pxl_u32x2){pxl_f16_from_f32(pxl_bits_f32(d.x)), pxl_f16_from_f32(pxl_bits_f32(d.y))};
+    return k->satfinite ? (pxl_u32x2){pxl_satfinite(d.x, k->d32), pxl_satfinite(d.y, k->d32)} : d;
 }
 /* Element (row half h, column parity p) of a tile in its registers. */
 PXL_INLINE uint32_t pxl_wmma_get(const uint32_t *c, uint32_t h, uint32_t p, bool c32)
@@ -132,18 +138,19 @@ PXL_INLINE void pxl_wmma_lane(pxl_wmma_kind k, uint32_t d[WMMA_MAX], const uint3
 #pragma clang loop unroll(full)
         for (uint32_t h = 0; h < halves; h++) {
             const uint32_t at = i / columns * halves * k.slabs + h, bt = i % columns * k.slabs;
-            const pxl_u32x4 x0 = pxl_row_words(a[at]), x1 = k.slabs == 2 ? pxl_row_words(a[at + halves]) : x0;
-            uint32_t r[2];
-#pragma clang loop unroll(full)
-            for (uint32_t p = 0; p < 2; p++) {
-                const pxl_u32x4 y0 = pxl_column_words(b[bt], p), y1 = k.slabs == 2 ? pxl_column_words(b[bt + 1], p) : y0;
-                r[p] = pxl_wmma_element(&k, x0, y0, x1, y1, pxl_wmma_get(c + i * c_regs, h, p, k.c32), model);
+            pxl_u32x4 x[2], y[2][2];
+            for (uint32_t s = 0; s < 2; s++) {
+                x[s] = s < k.slabs ? pxl_row_words(a[at + s * halves]) : x[0];
+                y[0][s] = s < k.slabs ? pxl_column_words(b[bt + s], 0) : y[0][0];
+                y[1][s] = s < k.slabs ? pxl_column_words(b[bt + s], 1) : y[1][0];
             }
+            const pxl_u32x2 from = {pxl_wmma_get(c + i * c_regs, h, 0, k.c32), pxl_wmma_get(c + i * c_regs, h, 1, k.c32)};
+            const pxl_u32x2 r = k.integer ? pxl_wmma_int_row(&k, x[0], y[0][0], y[1][0], from) : pxl_wmma_row(&k, x, y[0], y[1], from, model);
             if (k.d32) {
-                d[i * d_regs + 2 * h] = r[0];
-                d[i * d_regs + 2 * h + 1] = r[1];
+                d[i * d_regs + 2 * h] = r.x;
+                d[i * d_regs + 2 * h + 1] = r.y;
             } else {
-                d[i * d_regs + h] = r[0] | r[1] << 16;
+                d[i * d_regs + h] = r.x | r.y << 16;
             }
         }
 }
