@@ -6,7 +6,7 @@
 
 /* Random matrices of one character, as a warp's fragments. Independent operands of every bit pattern would nearly always
  * hold a NaN; so each product has a theme. */
-typedef enum theme { ANY_FINITE, NEAR_ONE, HUGE_AND_TINY, CANCELLING, SUBNORMAL, SPECIAL, FEW_BITS, THEMES } theme;
+typedef enum theme { ANY_FINITE, NEAR_ONE, HUGE_AND_TINY, CANCELLING, SUBNORMAL, SPECIAL, FEW_BITS, LOW_A, LOW_B, THEMES } theme;
 
 static const char *format_name(ref_mma_type t)
 {
@@ -52,8 +52,9 @@ static uint64_t with_exponent(const ref_format *f, int low, int high, conform_ra
     return code | (conform_next(r) & 1) << (f->exponent + f->fraction);
 }
 
-static uint64_t floating(const ref_format *f, theme m, bool addend, conform_random *r)
+static uint64_t floating(const ref_format *f, theme m, ref_mma_matrix which, conform_random *r)
 {
+    const bool addend = which == REF_MATRIX_C;
     const int bias = f->bias, most = (int)(f->largest >> f->fraction);
     switch (m) {
     case NEAR_ONE: return with_exponent(f, bias - 2, bias + 2, r);
@@ -65,17 +66,22 @@ static uint64_t floating(const ref_format *f, theme m, bool addend, conform_rand
             return with_exponent(f, bias - 3, bias + 3, r);
         return conform_next(r) & ((2ull << (f->exponent + f->fraction)) - 1);
     case FEW_BITS: return with_exponent(f, bias - 4, bias + 4, r) & ~((1ull << (f->fraction - f->fraction / 3)) - 1);
+    /* The least exponents, on both sides of the least normal number, meet all others: that of a subnormal decides what is cut. */
+    case LOW_A: case LOW_B:
+        if (addend || which == (m == LOW_A ? REF_MATRIX_A : REF_MATRIX_B))
+            return with_exponent(f, 0, 2, r);
+        return with_exponent(f, 0, most, r);
     default: return with_exponent(f, 0, most, r);
     }
 }
 
-uint64_t conform_mma_element(ref_mma_type t, int m, bool addend, conform_random *r)
+uint64_t conform_mma_element(ref_mma_type t, int m, ref_mma_matrix which, conform_random *r)
 {
     const char *name = format_name(t);
     if (!name)
         return integer(t, (theme)m, r);
     const ref_format *f = ref_find_format(name, (int)strlen(name));
-    uint64_t code = floating(f, (theme)m, addend, r);
+    uint64_t code = floating(f, (theme)m, which, r);
     /* tf32 uses the upper 19 bits of a register, and ignores the others: some of them are set. */
     if (t == REF_TF32)
         return code << 13 | (conform_next(r) & 0x1fff);
@@ -110,7 +116,7 @@ static uint32_t fill(const ref_mma_shape *s, ref_mma_matrix which, ref_mma_type 
         for (uint32_t lane = 0; lane < CONFORM_LANES; lane++) {
             registers[k][lane] = 0;
             for (uint32_t i = 0; i < per; i++)
-                registers[k][lane] |= conform_mma_element(type, m, which == REF_MATRIX_C, r) << (i * (uint32_t)element_bits(type));
+                registers[k][lane] |= conform_mma_element(type, m, which, r) << (i * (uint32_t)element_bits(type));
         }
     return n;
 }

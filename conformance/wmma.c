@@ -150,7 +150,7 @@ static void fill_warp(const product *x, uint8_t *memory, int theme, conform_rand
         const ref_wmma_matrix *m = &x->p.matrix[which];
         for (int i = 0; i < m->rows; i++)
             for (int k = 0; k < m->columns; k++)
-                ref_wmma_put(m, memory, i, k, conform_mma_element(m->type, theme, which == C, r));
+                ref_wmma_put(m, memory, i, k, conform_mma_element(m->type, theme, (ref_mma_matrix)which, r));
     }
 }
 
