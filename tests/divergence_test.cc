@@ -212,6 +212,16 @@ TEST(Divergence, BlockThatSpinsOnLaterBlocks)
         ASSERT_EQ(v[i], 24u) << i;
 }
 
+TEST(Divergence, WhoWaitsForTheClockGivesWay)
+{
+    /* Few turns of a loop that reads the clock: the other warp, and nearly all other blocks, have had theirs when it ends. */
+    const char *wait = "mov.u32 %r1, 0;\nW: mov.u32 %r2, %clock; st.shared.u32 [f+4], %r2; add.s32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 100; @%p2 bra W;\n";
+    auto v = run("setp.ge.u32 %p1, %tid0, 32; @%p1 bra OTHER;\n" + std::string(wait) + "ld.shared.u32 %r1, [f]; bra J;\nOTHER: mov.u32 %r1, 5; st.shared.u32 [f], 77;\nJ: st.global.u32 [%out], %r1; ret;", 1, 64, "", ".shared .align 4 .b8 f[8];\n");
+    EXPECT_EQ(v[0], 77u);
+    auto b = run("cvta.to.global.u64 %in, %in; setp.ne.u32 %p1, %tid0, 0; @!%p1 red.global.add.u32 [%in], 1;\n" + std::string(wait) + "ld.global.u32 %r4, [%in]; st.global.u32 [%out], %r4; ret;", 100, 32, "", ".shared .align 4 .b8 f[8];\n");
+    EXPECT_GE(b[0], 98u) << "of 100 blocks those may be missing that the two other workers begin just now";
+}
+
 TEST(Divergence, BlockThatSpinsOnLaterBlocksOverBarriers)
 {
     auto v = run("cvta.to.global.u64 %in, %in; setp.ne.u32 %p1, %tid0, 0; mov.u32 %r1, %nctaid.x; @!%p1 atom.global.add.u32 %r2, [%in], 1;\nW: bar.sync 0; ld.volatile.global.u32 %r4, [%in]; bar.sync 0; setp.lt.u32 %p2, %r4, %r1; @%p2 bra W;\nst.global.u32 [%out], %r4; ret;", 24, 64);

@@ -781,6 +781,22 @@ TEST(Engine, MemoryOfTheDevice)
     EXPECT_EQ(cpu_alloc(test_device(), 1ull << 50), 0u);
 }
 
+TEST(Engine, TheClockHasTheRateThatDevicesClaim)
+{
+    /* %clock64 read inside two reads of %globaltimer and outside of two others, a million cycles apart: between the two times, up to what steers them. */
+    Ptx p(entry("k", "cvta.to.global.u64 %in, %in;\nmov.u64 %rd1, %globaltimer; mov.u64 %rd2, %clock64; mov.u64 %rd3, %globaltimer;\n"
+                     "W: mov.u64 %rd4, %globaltimer; mov.u64 %rd5, %clock64; mov.u64 %rd6, %globaltimer; sub.s64 %rd7, %rd5, %rd2; setp.lt.u64 %p1, %rd7, 1000000; @%p1 bra W;\n"
+                     "sub.s64 %rd6, %rd6, %rd1; sub.s64 %rd4, %rd4, %rd3; st.global.u64 [%in], %rd7; st.global.u64 [%in+8], %rd6; st.global.u64 [%in+16], %rd4; ret;"));
+    Buffer<uint32_t> out(64);
+    Buffer<uint64_t> in(8);
+    ASSERT_EQ(p.run("k", 1, 1, Params().add(out).add(in)), CPU_OK) << p.message();
+    auto v = in.read();
+    double ns = (double)v[0] * 1e6 / CPU_CLOCK_KHZ;
+    EXPECT_GE(v[0], 1000000u);
+    EXPECT_LE(ns, 1.01 * (double)v[1]);
+    EXPECT_GE(ns, 0.99 * (double)v[2]);
+}
+
 TEST(Engine, LevelsOfTheProcessor)
 {
     cpu_error error;

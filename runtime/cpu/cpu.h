@@ -17,6 +17,8 @@
 #include <stdint.h>
 #include "ptx/module.h"
 
+enum { CPU_CLOCK_KHZ = 2000000 };   /* the rate of %clock and %clock64 */
+
 typedef struct cpu_device cpu_device;
 typedef struct cpu_module cpu_module;
 typedef struct cpu_kernel cpu_kernel;

@@ -53,19 +53,18 @@ static uint64_t realtime_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* At the rate that devices claim to have (CPU_CLOCK_KHZ), whatever the host's counter does: programs wait so many cycles and mean a time. */
 static uint64_t cycles(void)
 {
-#if defined(__x86_64__)
-    return __builtin_ia32_rdtsc();
-#else
-    return cpu_now_ns();
-#endif
+    return cpu_now_ns() * (CPU_CLOCK_KHZ / 1000000);
 }
 
+/* Who reads a clock in a loop waits for it: others have their turns meanwhile, so that all who wait do so at the same time. */
 void cpu_op_special(cpu_warp *w, const cpu_insn *i, uint32_t mask)
 {
     const cpu_fill_special *x = i->extra;
     uint64_t v;
+    w->quantum = 0;
     switch (x->special) {
     case PTX_SR_NONE: v = 0; break;
     case PTX_SR_CLOCK: v = (uint32_t)cycles(); break;

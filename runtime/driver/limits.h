@@ -2,6 +2,8 @@
 #ifndef DRIVER_LIMITS_H
 #define DRIVER_LIMITS_H
 
+#include "runtime/cpu/cpu.h"
+
 enum {
     DR_MAX_THREADS = 1024,             /* of a block */
     DR_MAX_GRID_X = 2147483647,
@@ -13,7 +15,7 @@ enum {
     DR_CONSTANT_BYTES = 64 << 10,
     DR_MAX_PITCH = 2147483647,
     DR_REGISTERS = 65536,              /* of a block and of a multiprocessor */
-    DR_CLOCK_KHZ = 2000000,
+    DR_CLOCK_KHZ = CPU_CLOCK_KHZ,
     DR_TEXTURE_ALIGNMENT = 512,
     DR_PITCH_ALIGNMENT = 512,
     DR_THREADS_PER_SM = 1536,
