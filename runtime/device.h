@@ -70,6 +70,10 @@ typedef struct rt_device_ops {
     pxb_status (*reserve)(pxb_device *device, size_t bytes, size_t align, pxb_address wanted, pxb_address *out);
     pxb_status (*unreserve)(pxb_device *device, pxb_address address);
 
+    /* Puts an allocation's pages into a file without a name that other processes may map, at the addresses that they have: *file is the
+     * caller's, and the allocation begins at *offset in it. No kernel runs meanwhile. NULL where memory cannot be shared so. */
+    pxb_status (*share)(pxb_device *device, pxb_address address, int *file, uint64_t *offset);
+
     /* The same with records of what instructions write (runtime/trace.h), also when the launch faults; NULL on a device
      * whose code is not ours. */
     pxb_status (*trace)(pxb_device *device, void *kernel, const pxb_launch_options *options, const void *params,

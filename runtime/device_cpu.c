@@ -270,6 +270,13 @@ static pxb_status unreserve_addresses(pxb_device *device, pxb_address address)
                : rt_fail(device->context, PXB_BAD_ARGUMENT, "0x%" PRIx64 " is not the start of a reserved range", address);
 }
 
+static pxb_status share_memory(pxb_device *device, pxb_address address, int *file, uint64_t *offset)
+{
+    *file = cpu_share(state_of(device)->cpu, address, offset);
+    return *file >= 0 ? PXB_OK
+                      : rt_fail(device->context, PXB_OUT_OF_MEMORY, "the memory at 0x%" PRIx64 " cannot become a file", address);
+}
+
 static pxb_status trace_cpu(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params,
                             rt_trace *trace)
 {
@@ -353,6 +360,7 @@ const rt_device_ops rt_device_cpu = {
     .map_host = map_host,
     .reserve = reserve_addresses,
     .unreserve = unreserve_addresses,
+    .share = share_memory,
     .trace = trace_cpu,
     .texture = make_texture,
     .surface = make_surface,

@@ -23,6 +23,8 @@ CUDA_MORE_NUMBERS(SAME_NUMBER)
     static_assert(sizeof(static_cast<ours *>(nullptr)->a) == sizeof(static_cast<theirs *>(nullptr)->b), #theirs "." #b " size");
 
 SAME_SIZE(cu_uuid, CUuuid)
+SAME_SIZE(cu_ipc, CUipcMemHandle)
+SAME_SIZE(cu_ipc, CUipcEventHandle)
 SAME_SIZE(cu_devprop, CUdevprop)
 SAME(cu_devprop, max_block, CUdevprop, maxThreadsDim)
 SAME(cu_devprop, max_grid, CUdevprop, maxGridSize)

@@ -103,6 +103,10 @@ bool cpu_map_host(cpu_device *device, uint64_t address, uint64_t bytes, bool map
  * nothing of such memory. The caller takes his memory away (PROT_NONE) before he gives the addresses back. */
 uint64_t cpu_reserve(cpu_device *device, uint64_t bytes, uint64_t align, uint64_t wanted);
 bool cpu_unreserve(cpu_device *device, uint64_t address);
+/* Puts the pages of the allocation at `address` into a file without a name, in their place: another process that maps it has the same
+ * memory. Gives the file's descriptor, which is the caller's, and where in it the allocation begins; -1 where nothing begins there, or without
+ * memory. Kernels wait; what the host writes meanwhile may be lost. */
+int cpu_share(cpu_device *device, uint64_t address, uint64_t *offset);
 /* Bytes allocated and bytes of the arena that are left. */
 void cpu_memory_info(cpu_device *device, uint64_t *used, uint64_t *free);
 

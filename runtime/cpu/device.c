@@ -5,6 +5,7 @@
  * pages (as far as 256-byte alignment allows), so that running off its end meets the guard at once.
  * Freed pages are replaced by fresh PROT_NONE ones, so contents of new allocations are zero.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -310,6 +311,38 @@ bool cpu_free(cpu_device *d, uint64_t address)
     bool found = !holds_variables(d, address) && cpu_region_free(&d->global, address);
     pthread_mutex_unlock(&d->lock);
     return found;
+}
+
+/* A file of the same contents takes the place of the pages. Pages of zeros stay holes. */
+static int move_to_file(uint64_t address, uint64_t bytes)
+{
+    static const char zeros[CPU_PAGE];
+    char *from = (char *)(uintptr_t)address;
+    int file = memfd_create("ptxbridge", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    /* Memory that another process can cut short would be a trap. */
+    bool good = file >= 0 && ftruncate(file, (off_t)bytes) == 0 && fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0;
+    for (uint64_t at = 0; good && at < bytes; at += CPU_PAGE)
+        good = memcmp(from + at, zeros, CPU_PAGE) == 0 || pwrite(file, from + at, CPU_PAGE, (off_t)at) == CPU_PAGE;
+    if (good && mmap(from, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED)
+        return file;
+    if (file >= 0)
+        close(file);
+    return -1;
+}
+
+int cpu_share(cpu_device *d, uint64_t address, uint64_t *offset)
+{
+    int file = -1;
+    pthread_mutex_lock(&d->launch_lock);
+    pthread_mutex_lock(&d->lock);
+    const cpu_extent *e = region_find(&d->global, address);
+    if (e && e->user == address) {
+        *offset = e->user - e->address;
+        file = move_to_file(e->address, e->bytes - GUARD);
+    }
+    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_unlock(&d->launch_lock);
+    return file;
 }
 
 uint64_t cpu_reserve(cpu_device *d, uint64_t bytes, uint64_t align, uint64_t wanted)

@@ -78,6 +78,7 @@ typedef size_t (*cu_shared_fn)(int block);   /* dynamic shared bytes of a block 
     X(CU_MEM_ACCESS_FLAGS_PROT_NONE, 0) X(CU_MEM_ACCESS_FLAGS_PROT_READ, 1) X(CU_MEM_ACCESS_FLAGS_PROT_READWRITE, 3)   \
     X(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 102)                                                    \
     X(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, 103)                                            \
+    X(CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED, 125) X(CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, 1)                           \
     X(CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, 2) X(CU_GET_PROC_ADDRESS_SUCCESS, 0)                              \
     X(CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND, 1) X(CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT, 2)                        \
     X(CU_RES_VIEW_FORMAT_NONE, 0) X(CU_RES_VIEW_FORMAT_FLOAT_4X32, 24)                                                 \
@@ -93,6 +94,9 @@ enum { CUDA_MORE_NUMBERS(CUABI_NUMBER) CUABI_MORE_NUMBER_END };
 /* ------------------------------------------------------------ structures */
 
 typedef struct cu_uuid { unsigned char bytes[16]; } cu_uuid;
+
+/* CUipcMemHandle and CUipcEventHandle, which are passed by value. */
+typedef struct cu_ipc { char reserved[64]; } cu_ipc;
 
 /* CUdevprop */
 typedef struct cu_devprop {

@@ -7,8 +7,6 @@
 
 #include "runtime/cuda/cuda_types.h"
 
-/* CUipcMemHandle and CUipcEventHandle, which are passed by value. */
-typedef struct cu_ipc { char reserved[64]; } cu_ipc;
 
 /* Came with CUDA 13; a runtime of CUDA 12 does without. */
 #if CUDART_MAJOR >= 13

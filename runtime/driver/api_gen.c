@@ -175,6 +175,8 @@ static const char *printer_of(const param *p)
         return "count";
     if (strcmp(p->type, "cu_location") == 0)
         return "location";
+    if (strcmp(p->type, "cu_ipc") == 0)
+        return "ipc";
     return "pointer";
 }
 

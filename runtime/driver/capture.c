@@ -174,6 +174,8 @@ cu_result dr_capture_record(dr_stream *s, dr_event *e, uint32_t flags)
     dr_capture *c = s->capture;
     if (!c || c->invalid)
         result = DR_ERROR(STREAM_CAPTURE_INVALIDATED);
+    else if ((flags & CUABI_CU_EVENT_RECORD_EXTERNAL) && e->shared)
+        result = dr_fail(DR_ERROR(NOT_SUPPORTED), "events of several processes in graphs");
     else if (flags & CUABI_CU_EVENT_RECORD_EXTERNAL) {
         result = append(s, CUABI_CU_GRAPH_NODE_TYPE_EVENT_RECORD, &n);
         if (!result)
@@ -193,6 +195,8 @@ static cu_result wait_for(dr_stream *s, dr_event *e, bool external)
 {
     dr_capture *c = capture_with(e->capture_id), *mine = s->capture;
     dr_node *n;
+    if (external && mine && e->shared)
+        return dr_fail(DR_ERROR(NOT_SUPPORTED), "events of several processes in graphs");
     if (external && mine) {
         cu_result result = append(s, CUABI_CU_GRAPH_NODE_TYPE_WAIT_EVENT, &n);
         if (!result)

@@ -171,6 +171,7 @@ static bool own_attribute(const dr_device *d, int attribute, int *value)
     case CUABI_CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
         *value = d->device->ops->reserve != NULL;
         return true;
+    case CUABI_CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED: *value = d->device->ops->share != NULL; return true;
     case 95: *value = d->device->ops->launch_cooperative != NULL; return true;                      /* cooperative launches */
     default: return false;
     }

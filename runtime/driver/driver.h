@@ -56,6 +56,7 @@ void dr_decide(void);
 typedef struct dr_context dr_context;
 typedef struct dr_stream dr_stream;
 typedef struct dr_event dr_event;
+typedef struct dr_shared_event dr_shared_event;
 typedef struct dr_module dr_module;
 typedef struct dr_function dr_function;
 typedef struct dr_pool dr_pool;
@@ -296,7 +297,7 @@ typedef struct dr_launch {
 
 typedef enum dr_work_kind {
     DR_WORK_NONE, DR_WORK_LAUNCH, DR_WORK_COPY, DR_WORK_SET, DR_WORK_HOST, DR_WORK_CALLBACK, DR_WORK_RECORD, DR_WORK_FREE,
-    DR_WORK_WAIT_VALUE, DR_WORK_WRITE_VALUE, DR_WORK_EXEC
+    DR_WORK_WAIT_VALUE, DR_WORK_WRITE_VALUE, DR_WORK_WAIT_EVENT, DR_WORK_EXEC
 } dr_work_kind;
 
 typedef struct dr_work {
@@ -307,7 +308,8 @@ typedef struct dr_work {
         dr_set set;
         struct { cu_host_fn call; void *user; } host;
         struct { cu_stream_callback call; cu_stream stream; void *user; } callback;
-        struct { dr_event *event; uint64_t serial; } record;
+        struct { dr_event *event; uint64_t serial; dr_shared_event *shared; uint64_t number; } record;
+        struct { dr_shared_event *shared; uint64_t number; } wait_event;      /* both hold what is shared */
         uint64_t address;          /* FREE */
         struct { uint64_t address, value; uint32_t flags; bool wide; } value;
         struct dr_exec_run *run;   /* EXEC: graph.c */
@@ -379,6 +381,13 @@ cu_result dr_capture_add(dr_stream *stream, const dr_work *work);
 
 /* ------------------------------------------------------------ events (event.c) */
 
+/* Of an event that several processes have (CU_EVENT_INTERPROCESS). Work in streams may need it longer than the event lives. */
+struct dr_shared_event {
+    struct { _Atomic uint64_t given, done; } *count;   /* of records, in a page that others map as well */
+    int file;                      /* of that page */
+    _Atomic uint32_t users;
+};
+
 struct dr_event {
     dr_object head;
     dr_context *context;
@@ -389,11 +398,27 @@ struct dr_event {
     uint64_t capture_id;           /* recorded in a stream that is captured: of that capture, or 0 */
     struct dr_node **nodes;        /* behind which it is in the capture's graph; owned */
     uint32_t nnodes;
+    dr_shared_event *shared;       /* or NULL */
 };
 
 void dr_event_stamp(dr_event *event);
 void dr_event_promise(dr_event *event, dr_point point);
 dr_point dr_event_point(dr_event *event);
 void dr_event_happened(dr_event *event, uint64_t serial);
+cu_result dr_event_new(dr_context *context, uint32_t flags, dr_event **out);
+
+/* ------------------------------------------------------------ other processes (ipc.c) */
+
+/* The counts of a shared event: in a file, which it takes over, or a new one (-1). NULL without memory. */
+dr_shared_event *dr_shared_new(int file);
+dr_shared_event *dr_shared_hold(dr_shared_event *shared);
+/* NULL is nothing. */
+void dr_shared_drop(dr_shared_event *shared);
+bool dr_shared_done(const dr_shared_event *shared, uint64_t number);
+void dr_shared_happened(dr_shared_event *shared, uint64_t number);
+/* Until the record of this number has happened, or the context has failed. */
+void dr_shared_wait(const dr_shared_event *shared, uint64_t number, const _Atomic int32_t *sticky);
+/* The allocation at this address is freed. */
+void dr_ipc_forget(uint64_t address);
 
 #endif

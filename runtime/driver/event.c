@@ -3,24 +3,37 @@
 #include <string.h>
 #include "runtime/driver/driver.h"
 
-cu_result impl_cuEventCreate(cu_event *event, uint32_t flags)
+/* An event that is destroyed before it happened goes its way: the object is used again, with another serial. */
+static _Atomic uint64_t last_serial;
+
+cu_result dr_event_new(dr_context *c, uint32_t flags, dr_event **out)
 {
-    DR_NEED(event && (flags & ~7u) == 0);
-    /* An event of another process needs its memory. */
-    if (flags & CUABI_CU_EVENT_INTERPROCESS)
-        return DR_ERROR(NOT_SUPPORTED);
-    DR_USE(c);
-    dr_event *e = dr_object_new(DR_EVENT, sizeof *e);
+    dr_event *e = *out = dr_object_new(DR_EVENT, sizeof *e);
     if (!e)
         return DR_ERROR(OUT_OF_MEMORY);
     e->context = c;
     e->flags = flags;
-    *event = e;
     return CUABI_SUCCESS;
 }
 
-/* An event that is destroyed before it happened goes its way: the object is used again, with another serial. */
-static _Atomic uint64_t last_serial;
+cu_result impl_cuEventCreate(cu_event *event, uint32_t flags)
+{
+    DR_NEED(event && (flags & ~7u) == 0);
+    const bool shared = flags & CUABI_CU_EVENT_INTERPROCESS;
+    DR_NEED(!shared || flags & CUABI_CU_EVENT_DISABLE_TIMING);
+    DR_USE(c);
+    if (shared && !c->device->device->ops->share)
+        return dr_fail(DR_ERROR(NOT_SUPPORTED), "events of several processes on \"%s\"", c->device->choice);
+    dr_event *e;
+    cu_result result = dr_event_new(c, flags, &e);
+    if (!result && shared && !(e->shared = dr_shared_new(-1))) {
+        dr_object_free(e, DR_EVENT);
+        result = DR_ERROR(OUT_OF_MEMORY);
+    }
+    if (!result)
+        *event = e;
+    return result;
+}
 
 cu_result impl_cuEventDestroy_v2(cu_event event)
 {
@@ -31,6 +44,8 @@ cu_result impl_cuEventDestroy_v2(cu_event event)
     e->serial = ++last_serial;
     free(e->nodes);
     e->nodes = NULL;
+    dr_shared_drop(e->shared);
+    e->shared = NULL;
     pthread_mutex_unlock(&dr_lock);
     dr_object_free(e, DR_EVENT);
     return CUABI_SUCCESS;
@@ -92,8 +107,12 @@ cu_result impl_cuEventRecordWithFlags(cu_event event, cu_stream stream, uint32_t
     pthread_mutex_lock(&dr_lock);
     uint64_t serial = e->serial = ++last_serial;
     e->capture_id = 0;
+    dr_work work = {.kind = DR_WORK_RECORD, .of.record = {.event = e, .serial = serial}};
+    if (e->shared) {
+        work.of.record.shared = dr_shared_hold(e->shared);
+        work.of.record.number = atomic_fetch_add(&e->shared->count->given, 1) + 1;
+    }
     pthread_mutex_unlock(&dr_lock);
-    dr_work work = {.kind = DR_WORK_RECORD, .of.record = {e, serial}};
     dr_point done;
     result = dr_stream_note(s, &work, NULL, &done);
     pthread_mutex_lock(&dr_lock);
@@ -106,6 +125,12 @@ cu_result impl_cuEventRecordWithFlags(cu_event event, cu_stream stream, uint32_t
 cu_result impl_cuEventRecord(cu_event event, cu_stream stream)
 {
     return impl_cuEventRecordWithFlags(event, stream, 0);
+}
+
+/* Of an event that several processes have, the last record counts, whoever made it. */
+static bool is_done(const dr_event *e, dr_point point)
+{
+    return e->shared ? dr_shared_done(e->shared, atomic_load(&e->shared->count->given)) : dr_point_done(point);
 }
 
 static dr_point point_of(dr_event *e, bool *captured)
@@ -127,7 +152,7 @@ cu_result impl_cuEventQuery(cu_event event)
     dr_point point = point_of(e, &captured);
     if (captured)
         return DR_ERROR(CAPTURED_EVENT);
-    if (!dr_point_done(point))
+    if (!is_done(e, point))
         return DR_ERROR(NOT_READY);
     dr_print_flush(e->context);
     return atomic_load(&e->context->sticky);
@@ -143,7 +168,10 @@ cu_result impl_cuEventSynchronize(cu_event event)
     dr_point point = point_of(e, &captured);
     if (captured)
         return DR_ERROR(CAPTURED_EVENT);
-    dr_point_wait(point);
+    if (e->shared)
+        dr_shared_wait(e->shared, atomic_load(&e->shared->count->given), &e->context->sticky);
+    else
+        dr_point_wait(point);
     dr_print_flush(e->context);
     return atomic_load(&e->context->sticky);
 }
@@ -188,8 +216,12 @@ cu_result impl_cuStreamWaitEvent(cu_stream stream, cu_event event, uint32_t flag
     dr_point point = point_of(e, &captured);
     if (captured || dr_stream_captured(s))
         return dr_capture_wait(s, e, flags);
-    if (dr_point_done(point))
+    if (is_done(e, point))
         return CUABI_SUCCESS;
+    if (e->shared) {
+        dr_work wait = {.kind = DR_WORK_WAIT_EVENT, .of.wait_event = {dr_shared_hold(e->shared), atomic_load(&e->shared->count->given)}};
+        return dr_stream_submit(s, &wait, NULL, NULL);
+    }
     dr_work work = {.kind = DR_WORK_NONE};
     return dr_stream_note(s, &work, &point, NULL);
 }

@@ -459,8 +459,11 @@ static cu_result set_host(dr_node *n, const void *params, dr_context *context)
 static cu_result set_event(dr_node *n, const void *params, dr_context *context)
 {
     (void)context;
-    n->of.event = dr_object_of(params, DR_EVENT);
-    return n->of.event ? CUABI_SUCCESS : DR_ERROR(INVALID_HANDLE);
+    dr_event *e = dr_object_of(params, DR_EVENT);
+    if (e && e->shared)
+        return dr_fail(DR_ERROR(NOT_SUPPORTED), "events of several processes in graphs");
+    n->of.event = e;
+    return e ? CUABI_SUCCESS : DR_ERROR(INVALID_HANDLE);
 }
 
 cu_result impl_cuGraphExecKernelNodeSetParams(cu_exec exec, cu_node node, const cu_kernel_node *node_params)

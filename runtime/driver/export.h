@@ -50,6 +50,7 @@ void dr_trace_count(dr_call *call, const char *name, uint64_t number);
 void dr_trace_real(dr_call *call, const char *name, float number);
 void dr_trace_address(dr_call *call, const char *name, uint64_t address);
 void dr_trace_location(dr_call *call, const char *name, cu_location location);
+void dr_trace_ipc(dr_call *call, const char *name, cu_ipc handle);
 /* A pointer; a function pointer comes as one as well. */
 #define dr_trace_pointer(call, name, value) dr_trace_address(call, name, (uint64_t)(uintptr_t)(value))
 /* What the call has written, once it ended well. */

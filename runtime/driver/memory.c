@@ -204,6 +204,7 @@ bool dr_memory_reserve(dr_device *d, uint64_t bytes)
 
 static void release(const dr_range *r)
 {
+    dr_ipc_forget(r->base);
     if (r->kind == DR_MEMORY_HOST && !r->on_device)
         free((void *)(uintptr_t)r->base);
     else if (r->kind != DR_MEMORY_REGISTERED && r->kind != DR_MEMORY_VARIABLE)
@@ -508,6 +509,8 @@ static cu_result attribute_of(void *data, int32_t attribute, uint64_t address, c
         *(uint64_t *)data = 0;
         return CUABI_SUCCESS;
     case CUABI_CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+        *(uint32_t *)data = known && r->kind == DR_MEMORY_DEVICE && !r->pool && !r->of_graph && r->device->device->ops->share;
+        return CUABI_SUCCESS;
     case CUABI_CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
         *(uint32_t *)data = 0;
         return CUABI_SUCCESS;

@@ -285,6 +285,8 @@ static cu_result set_event(dr_node *n, cu_event event)
     dr_event *e = dr_object_of(event, DR_EVENT);
     if (!e)
         return DR_ERROR(INVALID_HANDLE);
+    if (e->shared)
+        return dr_fail(DR_ERROR(NOT_SUPPORTED), "events of several processes in graphs");
     n->of.event = e;
     return CUABI_SUCCESS;
 }

@@ -82,6 +82,14 @@ void dr_trace_location(dr_call *call, const char *name, cu_location location)
     add(call, "%s%s={%d, %d}", comma(call), name, location.type, location.id);
 }
 
+void dr_trace_ipc(dr_call *call, const char *name, cu_ipc handle)
+{
+    add(call, "%s%s={", comma(call), name);
+    for (size_t i = 0; i < sizeof handle.reserved; i++)
+        add(call, "%02x", (unsigned char)handle.reserved[i]);
+    add(call, "}");
+}
+
 void dr_trace_out64(dr_call *call, const char *name, const void *place)
 {
     uint64_t value;

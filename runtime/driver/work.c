@@ -123,6 +123,8 @@ cu_result dr_work_run(dr_context *c, dr_stream *stream, const dr_work *w)
     int32_t sticky = atomic_load_explicit(&c->sticky, memory_order_acquire);
     if (w->kind == DR_WORK_RECORD) {
         dr_event_happened(w->of.record.event, w->of.record.serial);
+        if (w->of.record.shared)
+            dr_shared_happened(w->of.record.shared, w->of.record.number);
         return CUABI_SUCCESS;
     }
     if (w->kind == DR_WORK_CALLBACK) {
@@ -139,6 +141,7 @@ cu_result dr_work_run(dr_context *c, dr_stream *stream, const dr_work *w)
     case DR_WORK_FREE: return dr_pool_free_done(w->of.address);
     case DR_WORK_WAIT_VALUE: wait_value(c, w); break;
     case DR_WORK_WRITE_VALUE: write_value(w); break;
+    case DR_WORK_WAIT_EVENT: dr_shared_wait(w->of.wait_event.shared, w->of.wait_event.number, &c->sticky); break;
     case DR_WORK_EXEC: return dr_exec_run(c, stream, w->of.run);
     case DR_WORK_NONE:
     case DR_WORK_RECORD:
@@ -153,6 +156,8 @@ void dr_work_free(dr_work *w)
     case DR_WORK_LAUNCH: free(w->of.launch.params); break;
     case DR_WORK_COPY: free(w->of.copy.staged); break;
     case DR_WORK_EXEC: dr_exec_run_free(w->of.run); break;
+    case DR_WORK_RECORD: dr_shared_drop(w->of.record.shared); break;
+    case DR_WORK_WAIT_EVENT: dr_shared_drop(w->of.wait_event.shared); break;
     default: break;
     }
 }

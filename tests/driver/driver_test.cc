@@ -478,9 +478,9 @@ TEST_F(Driver, LookUpGoesByVersionAndStream)
     cuGetProcAddress_v2("cuNothing", &p, 13000, 0, &status);
     EXPECT_EQ(status, CUABI_CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
     EXPECT_EQ(cuGetProcAddress("cuNothing", &p, 13000, 0), CUABI_CUDA_ERROR_NOT_FOUND);
-    OK(cuGetProcAddress_v2("cuIpcGetMemHandle", &p, 13000, 0, &status));
-    char handle[64];
-    EXPECT_EQ(reinterpret_cast<cu_result (*)(void *, cu_address)>(p)(handle, 16), CUABI_CUDA_ERROR_NOT_SUPPORTED);
+    OK(cuGetProcAddress_v2("cuMulticastCreate", &p, 13000, 0, &status));
+    uint64_t handle;
+    EXPECT_EQ(reinterpret_cast<cu_result (*)(void *, void *)>(p)(&handle, &handle), CUABI_CUDA_ERROR_NOT_SUPPORTED);
 }
 
 } // namespace
