@@ -63,22 +63,17 @@ static void complete(cpu_context *c, uint32_t id)
     }
     memset(b, 0, sizeof *b);
     b->all = 1;
+    c->barriers_used &= ~(1u << id);
     c->progress++;
-}
-
-static bool in_use(const cpu_context *c, const cpu_barrier_state *b)
-{
-    for (uint32_t k = 0; k < c->nwarps; k++)
-        if (b->arrived[k])
-            return true;
-    return false;
 }
 
 void cpu_barriers_recheck(cpu_context *c)
 {
-    for (uint32_t id = 0; id < CPU_BARRIERS; id++)
-        if (in_use(c, &c->barriers[id]) && is_complete(c, &c->barriers[id]))
+    for (uint32_t used = c->barriers_used; used; used &= used - 1) {
+        uint32_t id = (uint32_t)__builtin_ctz(used);
+        if (is_complete(c, &c->barriers[id]))
             complete(c, id);
+    }
 }
 
 /* A scalar operand: the same in all executing lanes, or it is an error that the first lane's value hides. */
@@ -118,11 +113,12 @@ void cpu_barrier_arrive(cpu_warp *w, const cpu_insn *i)
     if (expected % CPU_LANES)
         cpu_raise(w, CPU_FAULT_DEADLOCK, (uint32_t)__builtin_ctz(s->mask), 0,
                   "the thread count %u of a barrier is not a multiple of the warp size", expected);
-    if (in_use(c, b) && b->expected != expected)
+    if (c->barriers_used >> id & 1 && b->expected != expected)
         cpu_raise(w, CPU_FAULT_DEADLOCK, (uint32_t)__builtin_ctz(s->mask), 0,
                   "barrier %u is waited for with different thread counts, %u and %u", id, b->expected, expected);
     b->expected = expected;
     b->arrived[w->index] |= s->mask;
+    c->barriers_used |= 1u << id;
     if (info->op == CPU_BAR_POPC || info->op == CPU_BAR_AND || info->op == CPU_BAR_OR)
         count_predicates(b, s, i, info->negated);
     if (info->op != CPU_BAR_ARRIVE && info->op != CPU_BAR_CLUSTER_ARRIVE) {

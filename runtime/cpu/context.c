@@ -116,6 +116,7 @@ cpu_context *cpu_context_get(cpu_worker *worker, uint32_t index)
             return NULL;
         memset(fresh, 0, sizeof *fresh);
         fresh->worker = worker;
+        fresh->barriers_used = UINT32_MAX;     /* they are set up with the first block */
         worker->contexts[worker->ncontexts++] = fresh;
     }
     cpu_context *c = worker->contexts[index];
@@ -146,9 +147,12 @@ void cpu_context_begin(cpu_context *c, uint64_t block)
     c->block[2] = (uint32_t)(block / l->grid[0] / l->grid[1]);
     c->live_warps = c->nwarps;
     c->progress = 0;
-    memset(c->barriers, 0, sizeof c->barriers);
-    for (uint32_t k = 0; k < CPU_BARRIERS; k++)
-        c->barriers[k].all = 1;
+    if (c->barriers_used) {
+        memset(c->barriers, 0, sizeof c->barriers);
+        for (uint32_t k = 0; k < CPU_BARRIERS; k++)
+            c->barriers[k].all = 1;
+        c->barriers_used = 0;
+    }
     for (uint32_t k = 0; k < c->nwarps; k++) {
         cpu_warp *w = &c->warps[k];
         w->alive = w->exists;

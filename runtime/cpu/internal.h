@@ -266,6 +266,7 @@ struct cpu_context {
     uint32_t block[3];
     uint64_t progress;                 /* barriers completed and warps ended: a block that makes none is spinning */
     cpu_barrier_state barriers[CPU_BARRIERS];
+    uint32_t barriers_used;            /* at which somebody has arrived: the others are as they begin */
     cpu_text text;
     uint64_t frame_bytes;              /* of called functions */
     uint64_t code_id;                  /* what the windows and files are set up for, in launch `serial` */
