@@ -138,6 +138,22 @@ TEST(Translator, LaunchSizesComeFromTheirHiddenArguments)
     }
 }
 
+// The cycle counter of gfx11 has 20 bits: a kernel that waits for more would wait for ever.
+TEST(Translator, CyclesHaveManyBits)
+{
+    Module module(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n .reg .b64 %rd<3>;\n"
+                  " ld.param.u64 %rd1, [p];\n mov.u64 %rd2, %clock64;\n st.global.u64 [%rd1], %rd2;\n ret;\n}\n");
+    struct { const char *target, *reads; } cases[] = {
+        {"gfx942", "s_memtime"}, {"gfx1030", "s_memtime"}, {"gfx1100", "MSG_RTN_GET_REALTIME"}, {"gfx1151", "MSG_RTN_GET_REALTIME"},
+        {"gfx1201", "HW_REG_SHADER_CYCLES_HI"},
+    };
+    for (const auto &c : cases) {
+        Output assembly(module.m, c.target, XL_EMIT_ASM);
+        ASSERT_TRUE(assembly.ok) << assembly.r.message;
+        EXPECT_NE(assembly.text().find(c.reads), std::string::npos) << c.target << "\n" << assembly.text();
+    }
+}
+
 TEST(Translator, AtomicsKeepPtxsRounding)
 {
     auto ir_of = [](const char *space) {

@@ -1,4 +1,5 @@
 /* lower_values.c - PTX values as IR values: registers, immediates, special registers, addresses of symbols. */
+#include <string.h>
 #include "translator/l_llvm.h"
 
 static unsigned element_bits(ptx_type type) { return type == PTX_TYPE_PRED ? 1 : ptx_type_bytes(type) * 8; }
@@ -178,12 +179,15 @@ static LLVMValueRef lane_mask(xl_emitter *x, ptx_special special)
     }
 }
 
-/* clock registers: the shader clock and the constant-rate clock. LLVM picks the instruction of each processor. */
+/* clock registers: the shader clock and the constant-rate clock. LLVM picks the instruction of each processor. On gfx11 that is a cycle
+ * counter of 20 bits, which never gets past a kernel's wait for a million cycles: there cycles are made of the constant-rate
+ * clock, at the 2 GHz that CUDA programs are told. */
 static LLVMValueRef clock_bits(xl_emitter *x, ptx_special special)
 {
     bool timer = special == PTX_SR_GLOBALTIMER || special == PTX_SR_GLOBALTIMER_LO || special == PTX_SR_GLOBALTIMER_HI;
-    LLVMValueRef v = l_intrinsic0(x, timer ? "llvm.readsteadycounter" : "llvm.readcyclecounter");
-    if (timer) v = l_mul(x, v, l_i64(x, 10));        /* 100 MHz on every AMD GPU named in xl_targets: nanoseconds */
+    bool steady = timer || !strncmp(x->options->target, "gfx11", 5);
+    LLVMValueRef v = l_intrinsic0(x, steady ? "llvm.readsteadycounter" : "llvm.readcyclecounter");
+    if (steady) v = l_mul(x, v, l_i64(x, timer ? 10 : 20));        /* 100 MHz on every AMD GPU named in xl_targets */
     if (special == PTX_SR_CLOCK_HI || special == PTX_SR_GLOBALTIMER_HI) v = l_lshr(x, v, l_i64(x, 32));
     return v;
 }
