@@ -148,6 +148,19 @@ cu_result dr_capture_add(dr_stream *s, const dr_work *work)
     return result;
 }
 
+cu_result dr_capture_child(dr_stream *s, dr_graph *child)
+{
+    dr_node *n;
+    pthread_mutex_lock(&capture_lock);
+    cu_result result = dr_stream_captured(s) ? append(s, CUABI_CU_GRAPH_NODE_TYPE_GRAPH, &n) : DR_ERROR(STREAM_CAPTURE_INVALIDATED);
+    if (!result)
+        n->of.child = child;
+    pthread_mutex_unlock(&capture_lock);
+    if (result)
+        dr_graph_free(child);
+    return result;
+}
+
 cu_result dr_capture_alloc(dr_stream *s, size_t bytes, cu_address *address)
 {
     dr_node *n;

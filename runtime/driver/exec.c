@@ -350,6 +350,78 @@ cu_result impl_cuGraphExecGetFlags(cu_exec exec, uint64_t *flags)
     return CUABI_SUCCESS;
 }
 
+static cu_result graph_of(const struct dr_exec_run *run, dr_graph **out);
+
+/* What a step does now becomes a node's, and behind it more nodes where it has several operations on values. *n is the last of them. */
+static cu_result fill_node(dr_graph *g, const dr_step *s, dr_node **n)
+{
+    dr_work work;
+    cu_result result = CUABI_SUCCESS;
+    if ((*n)->type == CUABI_CU_GRAPH_NODE_TYPE_GRAPH) {
+        result = graph_of(s->child, &(*n)->of.child);
+        if (!result)
+            (*n)->of.child->owned = true;
+        return result;
+    }
+    if (s->event)
+        (*n)->of.event = s->event;
+    else if (!s->nvalues)
+        result = dr_work_clone(&s->work, &work);
+    if (!result && !s->event && !s->nvalues)
+        result = dr_node_set_work(*n, s->context, &work);
+    for (uint32_t i = 0; i < s->nvalues && !result; i++) {
+        dr_node *previous = *n;
+        if (i)
+            result = dr_node_new(g, s->type, &previous, 1, n);
+        if (!result)
+            result = dr_node_set_work(*n, s->context, &s->values[i]);
+    }
+    return result;
+}
+
+static cu_result add_step(dr_graph *g, const dr_step *s, dr_node *const *last, dr_node **out)
+{
+    const bool memory = s->type == CUABI_CU_GRAPH_NODE_TYPE_MEM_ALLOC || s->type == CUABI_CU_GRAPH_NODE_TYPE_MEM_FREE;
+    if (memory || s->type == CUABI_CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        return dr_fail(DR_ERROR(NOT_SUPPORTED), "a graph with %s nodes launched in a stream that is captured", memory ? "memory" : "conditional");
+    dr_node **before = calloc(s->nbefore + 1, sizeof(*before));
+    if (!before)
+        return DR_ERROR(OUT_OF_MEMORY);
+    for (uint32_t k = 0; k < s->nbefore; k++)
+        before[k] = last[s->before[k]];
+    cu_result result = dr_node_new(g, s->disabled ? CUABI_CU_GRAPH_NODE_TYPE_EMPTY : s->type, before, s->nbefore, out);
+    free(before);
+    return result || s->disabled ? result : fill_node(g, s, out);
+}
+
+/* A graph of what a run does. An exec keeps none, since it changes without one. */
+static cu_result graph_of(const struct dr_exec_run *run, dr_graph **out)
+{
+    dr_graph *g = dr_graph_new();
+    dr_node **last = calloc(run->count + 1, sizeof(*last));
+    cu_result result = g && last ? CUABI_SUCCESS : DR_ERROR(OUT_OF_MEMORY);
+    for (uint32_t i = 0; i < run->count && !result; i++)
+        result = add_step(g, &run->steps[run->order[i]], last, &last[run->order[i]]);
+    free(last);
+    *out = g;
+    if (result && g) {
+        dr_graph_free(g);
+        *out = NULL;
+    }
+    return result;
+}
+
+/* In a stream that is captured a launch is a child of the graph that becomes. */
+static cu_result capture_launch(const dr_exec *e, dr_stream *s)
+{
+    dr_graph *child;
+    cu_result result = graph_of(e->run, &child);
+    if (result)
+        return result;
+    child->owned = true;
+    return dr_capture_child(s, child);
+}
+
 cu_result impl_cuGraphLaunch(cu_exec exec, cu_stream stream)
 {
     DR_USE(c);
@@ -359,7 +431,7 @@ cu_result impl_cuGraphLaunch(cu_exec exec, cu_stream stream)
     if (result)
         return result;
     if (dr_stream_captured(s))
-        return dr_fail(DR_ERROR(NOT_SUPPORTED), "launching a graph in a stream that is captured");
+        return capture_launch(e, s);
     atomic_fetch_add(&e->run->users, 1);
     dr_work work = {.kind = DR_WORK_EXEC, .of.run = e->run};
     dr_point before = e->last;

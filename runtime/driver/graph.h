@@ -100,6 +100,9 @@ cu_result dr_node_copy(dr_node *to, const dr_node *from);
 void dr_node_clear(dr_node *node);
 cu_result dr_work_clone(const dr_work *from, dr_work *to);
 
+/* A node with a graph, which it takes over, in a stream that is captured. */
+cu_result dr_capture_child(dr_stream *stream, dr_graph *child);
+
 /* ------------------------------------------------------------ values.c */
 
 cu_result dr_node_set_batch(dr_node *node, const cu_batch_node *batch);

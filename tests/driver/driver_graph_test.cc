@@ -189,6 +189,61 @@ TEST_F(Graph, CapturesThatCannotEndWell)
     EXPECT_EQ(first(), 1u);
 }
 
+// As a library does whose graph is used inside of a program's capture: the launch is a child, with what the exec does at that time.
+TEST_F(Graph, ALaunchIsCaptured)
+{
+    cu_graph inner, outer, child;
+    cu_exec exec, whole;
+    cu_node nodes[8], first_node, changed, grandchild_node, batch_node;
+    uint32_t one = 1, five = 5, hundred = 100;
+    cu_graph grandchild;
+    const cu_address q = memory(8);
+    cu_kernel_node k = add(&hundred);
+    OK(cuGraphCreate(&grandchild, 0));
+    OK(cuGraphAddKernelNode_v2(&first_node, grandchild, nullptr, 0, &k));
+    k = add(&one);
+    OK(cuGraphCreate(&inner, 0));
+    OK(cuGraphAddKernelNode_v2(&first_node, inner, nullptr, 0, &k));
+    OK(cuGraphAddKernelNode_v2(&changed, inner, &first_node, 1, &k));
+    OK(cuGraphAddChildGraphNode(&grandchild_node, inner, &changed, 1, grandchild));
+    cu_mem_op ops[2] = {};
+    for (uint32_t i = 0; i < 2; i++) {
+        ops[i].operation = CUABI_CU_STREAM_MEM_OP_WRITE_VALUE_32;
+        ops[i].value.address = q + 4 * i;
+        ops[i].value.value = 70 + i;
+    }
+    const cu_batch_node batch = {context, 2, ops, 0};
+    OK(cuGraphAddBatchMemOpNode(&batch_node, inner, &grandchild_node, 1, &batch));
+    OK(cuGraphInstantiateWithFlags(&exec, inner, 0));
+    OK(cuStreamBeginCapture_v2(s, 0));
+    OK(cuGraphLaunch(exec, s));                            // 102
+    k = add(&five);
+    OK(cuGraphExecKernelNodeSetParams_v2(exec, changed, &k));
+    OK(cuGraphNodeSetEnabled(exec, first_node, 0));
+    OK(cuGraphLaunch(exec, s));                            // 105
+    OK(launch(f, p, 1000, 32, s));
+    OK(cuStreamEndCapture(s, &outer));
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(inner));
+    OK(cuCtxSynchronize());
+    EXPECT_EQ(first(), 0u);
+    size_t count = 8;
+    OK(cuGraphGetNodes(outer, nodes, &count));
+    EXPECT_EQ(count, 3u);
+    OK(cuGraphChildGraphNodeGetGraph(nodes[0], &child));
+    OK(cuGraphGetNodes(child, nullptr, &count));
+    EXPECT_EQ(count, 5u);                                  // two kernels, a child, two values
+    OK(cuGraphInstantiateWithFlags(&whole, outer, 0));
+    run(whole);
+    EXPECT_EQ(first(), 1207u);
+    run(whole);
+    EXPECT_EQ(first(), 2414u);
+    uint32_t values[2];
+    OK(cuMemcpyDtoH_v2(values, q, 8));
+    EXPECT_EQ(values[0], 70u);
+    EXPECT_EQ(values[1], 71u);
+}
+
 // Waits for its partner, but not for ever.
 struct partner {
     std::atomic<bool> here{false}, met{false};
