@@ -53,6 +53,15 @@ static void check_copies()
     FIELD(cudart_copy3d_peer, extent, cudaMemcpy3DPeerParms, extent);
     FIELD(cudart_pitched, xsize, cudaPitchedPtr, xsize);
     SIZE(cudart_location, cudaMemLocation);
+#if CUDART_VERSION >= 12080
+    SIZE(cu_copy_attributes, cudaMemcpyAttributes);
+    SIZE(cu_batch_copy, cudaMemcpy3DBatchOp);
+    FIELD(cu_batch_copy, target, cudaMemcpy3DBatchOp, dst);
+    FIELD(cu_batch_copy, width, cudaMemcpy3DBatchOp, extent.width);
+    FIELD(cu_batch_copy, order, cudaMemcpy3DBatchOp, srcAccessOrder);
+    FIELD(cu_batch_end, of.pointer.layer_height, cudaMemcpy3DOperand, op.ptr.layerHeight);
+    FIELD(cu_batch_end, of.array.z, cudaMemcpy3DOperand, op.array.offset.z);
+#endif
     SIZE(cu_ipc, cudaIpcMemHandle_t);
     SIZE(cu_ipc, cudaIpcEventHandle_t);
     SIZE(cu_uuid, cudaUUID_t);

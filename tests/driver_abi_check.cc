@@ -42,6 +42,19 @@ SAME(cu_context_params, affinity_count, CUctxCreateParams, numExecAffinityParams
 SAME(cu_context_params, graphics, CUctxCreateParams, cigParams)
 #endif
 
+#if CUDA_VERSION >= 12080
+SAME_SIZE(cu_copy_attributes, CUmemcpyAttributes)
+SAME(cu_copy_attributes, target, CUmemcpyAttributes, dstLocHint)
+SAME_SIZE(cu_batch_end, CUmemcpy3DOperand)
+SAME(cu_batch_end, of.pointer.row_length, CUmemcpy3DOperand, op.ptr.rowLength)
+SAME(cu_batch_end, of.pointer.layer_height, CUmemcpy3DOperand, op.ptr.layerHeight)
+SAME(cu_batch_end, of.array.x, CUmemcpy3DOperand, op.array.offset.x)
+SAME_SIZE(cu_batch_copy, CUDA_MEMCPY3D_BATCH_OP)
+SAME(cu_batch_copy, target, CUDA_MEMCPY3D_BATCH_OP, dst)
+SAME(cu_batch_copy, width, CUDA_MEMCPY3D_BATCH_OP, extent.width)
+SAME(cu_batch_copy, order, CUDA_MEMCPY3D_BATCH_OP, srcAccessOrder)
+#endif
+
 SAME_SIZE(cu_array_desc, CUDA_ARRAY_DESCRIPTOR)
 SAME(cu_array_desc, format, CUDA_ARRAY_DESCRIPTOR, Format)
 SAME(cu_array_desc, channels, CUDA_ARRAY_DESCRIPTOR, NumChannels)

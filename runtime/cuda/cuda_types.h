@@ -74,6 +74,8 @@ typedef size_t (*cu_shared_fn)(int block);   /* dynamic shared bytes of a block 
     X(CU_STREAM_MEM_OP_WRITE_VALUE_64, 5) X(CU_STREAM_MEM_OP_BARRIER, 6)                                               \
     X(CU_STREAM_WAIT_VALUE_GEQ, 0) X(CU_STREAM_WAIT_VALUE_EQ, 1) X(CU_STREAM_WAIT_VALUE_AND, 2)                        \
     X(CU_STREAM_WAIT_VALUE_NOR, 3) X(CU_MEM_LOCATION_TYPE_DEVICE, 1) X(CU_MEM_LOCATION_TYPE_HOST, 2)                   \
+    X(CU_MEMCPY_OPERAND_TYPE_POINTER, 1) X(CU_MEMCPY_OPERAND_TYPE_ARRAY, 2) X(CU_MEMCPY_SRC_ACCESS_ORDER_STREAM, 1)    \
+    X(CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL, 2) X(CU_MEMCPY_SRC_ACCESS_ORDER_ANY, 3)                              \
     X(CU_MEM_ALLOCATION_TYPE_PINNED, 1) X(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 1)                                 \
     X(CU_MEM_ACCESS_FLAGS_PROT_NONE, 0) X(CU_MEM_ACCESS_FLAGS_PROT_READ, 1) X(CU_MEM_ACCESS_FLAGS_PROT_READWRITE, 3)   \
     X(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 102)                                                    \
@@ -197,6 +199,17 @@ typedef struct cu_host_node { cu_host_fn callback; void *user; } cu_host_node;
 
 /* CUmemLocation, CUmemPoolProps, CUmemAccessDesc */
 typedef struct cu_location { int32_t type, id; } cu_location;
+
+/* CUmemcpyAttributes; CUmemcpy3DOperand, whose lengths and offsets are elements; CUDA_MEMCPY3D_BATCH_OP. The runtime's are the same. */
+typedef struct cu_copy_attributes { int32_t order; cu_location source, target; uint32_t flags; } cu_copy_attributes;
+typedef struct cu_batch_end {
+    int32_t type;
+    union {
+        struct { cu_address address; size_t row_length, layer_height; cu_location hint; } pointer;
+        struct { cu_array array; size_t x, y, z; } array;
+    } of;
+} cu_batch_end;
+typedef struct cu_batch_copy { cu_batch_end source, target; size_t width, height, depth; int32_t order; uint32_t flags; } cu_batch_copy;
 typedef struct cu_pool_props {
     int32_t allocation_type, handle_types;
     cu_location location;

@@ -331,16 +331,23 @@ API cudart_error cudaMemcpy2DArrayToArray_ptds(cu_array to, size_t to_x, size_t 
 
 /* ------------------------------------------------------------ runs of an array's elements (deprecated) */
 
+/* Does the array have so many bytes from a position on? *row: those of a row. */
+static cudart_error check_run(cu_array array, size_t x, size_t y, size_t bytes, size_t *row)
+{
+    cu_array3d_desc desc;
+    TRY(driver.cuArray3DGetDescriptor_v2(&desc, array));
+    size_t rows = desc.height ? desc.height : 1;
+    *row = desc.width * element_bytes(desc.format, desc.channels);
+    return !*row || x >= *row || y >= rows || bytes > (rows - y) * *row - x ? RT_cudaErrorInvalidValue : RT_cudaSuccess;
+}
+
 /* `bytes` from a position on, row after row: the rest of the first row, whole rows, the beginning of the last one. */
 static cudart_error copy_run(cu_array array, size_t x, size_t y, char *memory, size_t bytes, int32_t kind, bool to_array, bool now,
                              cudart_stream stream)
 {
-    cu_array3d_desc desc;
+    size_t row;
     TRY(enter());
-    TRY(driver.cuArray3DGetDescriptor_v2(&desc, array));
-    size_t row = desc.width * element_bytes(desc.format, desc.channels), rows = desc.height ? desc.height : 1;
-    if (!row || x >= row || y >= rows || bytes > (rows - y) * row - x)
-        return RT_cudaErrorInvalidValue;
+    TRY(check_run(array, x, y, bytes, &row));
     while (bytes) {
         size_t width = x || bytes < row ? (bytes < row - x ? bytes : row - x) : row;
         size_t height = width == row ? bytes / row : 1;
@@ -388,4 +395,39 @@ PTSZ(cudaMemcpyFromArrayAsync, (void *to, cu_array from, size_t x, size_t y, siz
 API cudart_error cudaMemcpyFromArray_ptds(void *to, cu_array from, size_t x, size_t y, size_t bytes, int32_t kind)
 {
     return wait_own(cudaMemcpyFromArrayAsync(to, from, x, y, bytes, kind, STREAM_PER_THREAD));
+}
+
+/* From one array's position on to another's: as far as both rows go at once. */
+static cudart_error copy_between(cu_array to, size_t to_x, size_t to_y, cu_array from, size_t from_x, size_t from_y, size_t bytes, int32_t kind,
+                                 bool now, cudart_stream stream)
+{
+    size_t to_row, from_row;
+    TRY(enter());
+    TRY(check_run(to, to_x, to_y, bytes, &to_row));
+    TRY(check_run(from, from_x, from_y, bytes, &from_row));
+    while (bytes) {
+        size_t width = to_row - to_x < from_row - from_x ? to_row - to_x : from_row - from_x;
+        width = width < bytes ? width : bytes;
+        TRY(copy_2d(ARRAY(to, to_x, to_y), ARRAY(from, from_x, from_y), width, 1, kind, now, stream));
+        bytes -= width;
+        to_x += width;
+        from_x += width;
+        to_y += to_x == to_row;
+        to_x = to_x == to_row ? 0 : to_x;
+        from_y += from_x == from_row;
+        from_x = from_x == from_row ? 0 : from_x;
+    }
+    return RT_cudaSuccess;
+}
+
+API cudart_error cudaMemcpyArrayToArray(cu_array to, size_t to_x, size_t to_y, cu_array from, size_t from_x, size_t from_y, size_t bytes,
+                                        int32_t kind)
+{
+    return record(copy_between(to, to_x, to_y, from, from_x, from_y, bytes, kind, true, NULL));
+}
+
+API cudart_error cudaMemcpyArrayToArray_ptds(cu_array to, size_t to_x, size_t to_y, cu_array from, size_t from_x, size_t from_y,
+                                             size_t bytes, int32_t kind)
+{
+    return wait_own(record(copy_between(to, to_x, to_y, from, from_x, from_y, bytes, kind, false, STREAM_PER_THREAD)));
 }

@@ -11,8 +11,14 @@
 /* Came with CUDA 13; a runtime of CUDA 12 does without. */
 #if CUDART_MAJOR >= 13
 #define DRIVER_CALLS_13(X)                                                                                             \
-    X(cuMemcpyBatchAsync_v2, (cu_address *dsts, cu_address *srcs, size_t *sizes, size_t count, void *attrs, size_t     \
-      *attrs_idxs, size_t num_attrs, cu_stream stream))                                                                \
+    X(cuMemcpyBatchAsync_v2, (cu_address *dsts, cu_address *srcs, size_t *sizes, size_t count,                         \
+      cu_copy_attributes *attrs, size_t *attrs_idxs, size_t num_attrs, cu_stream stream))                              \
+    X(cuMemcpy3DBatchAsync_v2, (size_t num_ops, cu_batch_copy *op_list, uint64_t flags, cu_stream stream))             \
+    X(cuMemPrefetchBatchAsync, (cu_address *dptrs, size_t *sizes, size_t count, cu_location *locs, size_t *loc_idxs,   \
+      size_t num_locs, uint64_t flags, cu_stream stream))                                                              \
+    X(cuMemDiscardBatchAsync, (cu_address *dptrs, size_t *sizes, size_t count, uint64_t flags, cu_stream stream))      \
+    X(cuMemDiscardAndPrefetchBatchAsync, (cu_address *dptrs, size_t *sizes, size_t count, cu_location *locs,           \
+      size_t *loc_idxs, size_t num_locs, uint64_t flags, cu_stream stream))                                            \
     X(cuMemGetDefaultMemPool, (cu_pool *pool, cu_location *location, int32_t type))                                    \
     X(cuMemGetMemPool, (cu_pool *pool, cu_location *location, int32_t type))                                           \
     X(cuMemSetMemPool, (cu_location *location, int32_t type, cu_pool pool))
@@ -252,8 +258,10 @@
     X(cuPointerGetAttributes, (uint32_t num_attributes, int32_t *attributes, void **data, cu_address ptr))             \
     X(cuMemcpy3DPeer, (const cu_memcpy3d_peer *copy))                                                                  \
     X(cuMemcpy3DPeerAsync, (const cu_memcpy3d_peer *copy, cu_stream stream))                                           \
-    X(cuMemcpyBatchAsync, (cu_address *dsts, cu_address *srcs, size_t *sizes, size_t count, void *attrs, size_t        \
-      *attrs_idxs, size_t num_attrs, size_t *fail_idx, cu_stream stream))                                              \
+    X(cuMemcpyBatchAsync, (cu_address *dsts, cu_address *srcs, size_t *sizes, size_t count,                            \
+      cu_copy_attributes *attrs, size_t *attrs_idxs, size_t num_attrs, size_t *fail_idx, cu_stream stream))            \
+    X(cuMemcpy3DBatchAsync, (size_t num_ops, cu_batch_copy *op_list, size_t *fail_idx, uint64_t flags, cu_stream       \
+      stream))                                                                                                         \
     X(cuProfilerStart, (void))                                                                                         \
     X(cuProfilerStop, (void))                                                                                          \
     X(cuStreamAddCallback, (cu_stream stream, cu_stream_callback callback, void *user_data, uint32_t flags))           \

@@ -74,6 +74,38 @@ API cudart_error cudaMemcpyBatchAsync(void **to, void **from, size_t *sizes, siz
 PTSZ(cudaMemcpyBatchAsync,
      (void **to, void **from, size_t *sizes, size_t count, void *attributes, size_t *indices, size_t nattributes, cudart_stream stream),
      (to, from, sizes, count, attributes, indices, nattributes, stream))
+
+API cudart_error cudaMemcpy3DBatchAsync(size_t count, cu_batch_copy *copies, uint64_t flags, cudart_stream stream)
+{
+    return CALL(driver.cuMemcpy3DBatchAsync_v2(count, copies, flags, stream));
+}
+PTSZ(cudaMemcpy3DBatchAsync, (size_t count, cu_batch_copy *copies, uint64_t flags, cudart_stream stream), (count, copies, flags, stream))
+
+API cudart_error cudaMemPrefetchBatchAsync(void **pointers, size_t *sizes, size_t count, cu_location *places, size_t *indices,
+                                           size_t nplaces, uint64_t flags, cudart_stream stream)
+{
+    return CALL(driver.cuMemPrefetchBatchAsync((cu_address *)(void *)pointers, sizes, count, places, indices, nplaces, flags, stream));
+}
+PTSZ(cudaMemPrefetchBatchAsync,
+     (void **pointers, size_t *sizes, size_t count, cu_location *places, size_t *indices, size_t nplaces, uint64_t flags, cudart_stream stream),
+     (pointers, sizes, count, places, indices, nplaces, flags, stream))
+
+API cudart_error cudaMemDiscardBatchAsync(void **pointers, size_t *sizes, size_t count, uint64_t flags, cudart_stream stream)
+{
+    return CALL(driver.cuMemDiscardBatchAsync((cu_address *)(void *)pointers, sizes, count, flags, stream));
+}
+PTSZ(cudaMemDiscardBatchAsync, (void **pointers, size_t *sizes, size_t count, uint64_t flags, cudart_stream stream),
+     (pointers, sizes, count, flags, stream))
+
+API cudart_error cudaMemDiscardAndPrefetchBatchAsync(void **pointers, size_t *sizes, size_t count, cu_location *places, size_t *indices,
+                                                     size_t nplaces, uint64_t flags, cudart_stream stream)
+{
+    return CALL(driver.cuMemDiscardAndPrefetchBatchAsync((cu_address *)(void *)pointers, sizes, count, places, indices, nplaces, flags,
+                                                         stream));
+}
+PTSZ(cudaMemDiscardAndPrefetchBatchAsync,
+     (void **pointers, size_t *sizes, size_t count, cu_location *places, size_t *indices, size_t nplaces, uint64_t flags, cudart_stream stream),
+     (pointers, sizes, count, places, indices, nplaces, flags, stream))
 #else
 API cudart_error cudaMemcpyBatchAsync(void **to, void **from, size_t *sizes, size_t count, void *attributes, size_t *indices,
                                       size_t nattributes, size_t *failed, cudart_stream stream)
@@ -85,6 +117,13 @@ PTSZ(cudaMemcpyBatchAsync,
      (void **to, void **from, size_t *sizes, size_t count, void *attributes, size_t *indices, size_t nattributes, size_t *failed,
       cudart_stream stream),
      (to, from, sizes, count, attributes, indices, nattributes, failed, stream))
+
+API cudart_error cudaMemcpy3DBatchAsync(size_t count, cu_batch_copy *copies, size_t *failed, uint64_t flags, cudart_stream stream)
+{
+    return CALL(driver.cuMemcpy3DBatchAsync(count, copies, failed, flags, stream));
+}
+PTSZ(cudaMemcpy3DBatchAsync, (size_t count, cu_batch_copy *copies, size_t *failed, uint64_t flags, cudart_stream stream),
+     (count, copies, failed, flags, stream))
 #endif
 
 /* ------------------------------------------------------------ pools by location */

@@ -1,6 +1,6 @@
 /* unserved.c - functions that a program may import and that are not served: they answer cudaErrorNotSupported.
  *
- * Graphics, external memory and semaphores, pools shared between processes, some batches. Their parameters do not matter here. A program
+ * Graphics, external memory and semaphores, pools shared between processes. Their parameters do not matter here. A program
  * starts when every function that it imports is there, whether it calls it or not.
  */
 #include "runtime/cudart/internal.h"
@@ -26,9 +26,7 @@
     X(cudaGraphicsUnregisterResource) X(cudaGraphicsVDPAURegisterOutputSurface) \
     X(cudaGraphicsVDPAURegisterVideoSurface) X(cudaImportExternalMemory) X(cudaImportExternalSemaphore) \
     X(cudaMemPoolExportPointer) X(cudaMemPoolExportToShareableHandle) X(cudaMemPoolImportFromShareableHandle) \
-    X(cudaMemPoolImportPointer) X(cudaMemcpy3DBatchAsync) X(cudaMemcpy3DBatchAsync_ptsz) \
-    X(cudaMemcpyArrayToArray) \
-    X(cudaMemcpyArrayToArray_ptds) \
+    X(cudaMemPoolImportPointer) \
     X(cudaSignalExternalSemaphoresAsync) X(cudaSignalExternalSemaphoresAsync_ptsz) X(cudaVDPAUGetDevice) \
     X(cudaVDPAUSetVDPAUDevice) X(cudaWaitExternalSemaphoresAsync) X(cudaWaitExternalSemaphoresAsync_ptsz)
 
@@ -40,9 +38,7 @@
 #define UNSERVED_13(X) \
     X(__cudaGetProcAddress) X(cudaDeviceGetHostAtomicCapabilities) X(cudaDeviceGetP2PAtomicCapabilities) \
     X(cudaLogsCurrent) X(cudaLogsDumpToFile) X(cudaLogsDumpToMemory) X(cudaLogsRegisterCallback) \
-    X(cudaLogsUnregisterCallback) X(cudaMemDiscardAndPrefetchBatchAsync) X(cudaMemDiscardAndPrefetchBatchAsync_ptsz) \
-    X(cudaMemDiscardBatchAsync) X(cudaMemDiscardBatchAsync_ptsz) \
-    X(cudaMemPrefetchBatchAsync) X(cudaMemPrefetchBatchAsync_ptsz)
+    X(cudaLogsUnregisterCallback)
 
 #define ANSWER(name) \
     API cudart_error name(void); \

@@ -177,13 +177,21 @@ static bool stage(dr_copy *c)
         return false;
     dr_copy in = *c;
     in.to = (dr_end){.address = (uint64_t)(uintptr_t)c->staged, .pitch = c->width, .slice = c->width * c->height};
-    copy_rows(&in);
+    if (dr_copy_run(&in)) {
+        free(c->staged);
+        c->staged = NULL;
+        return false;
+    }
     c->from = in.to;
     return true;
 }
 
-static cu_result submit(const cu_memcpy3d *described, cu_stream handle, bool wait)
+/* WHEN_CALLED: the source is read before the call returns, out of the stream's order where that is easier. */
+typedef enum when { WHEN_ORDERED, WHEN_CALLED, WHEN_WAITED } when;
+
+static cu_result submit_when(const cu_memcpy3d *described, cu_stream handle, when when)
 {
+    const bool wait = when == WHEN_WAITED;
     DR_USE(c);
     dr_work work = {.kind = DR_WORK_COPY};
     dr_stream *stream;
@@ -199,12 +207,17 @@ static cu_result submit(const cu_memcpy3d *described, cu_stream handle, bool wai
         result = dr_capture_forbids(c);
         return result ? result : dr_stream_do(stream, &work);
     }
-    if (is_pageable(&copy->to) || (is_pageable(&copy->from) && !stage(copy)))
+    if (is_pageable(&copy->to) || ((when == WHEN_CALLED || is_pageable(&copy->from)) && !stage(copy)))
         return dr_stream_do(stream, &work);
     return dr_stream_submit(stream, &work, NULL, NULL);
 }
 
-static cu_result linear(uint64_t to, uint32_t to_type, uint64_t from, uint32_t from_type, size_t bytes, cu_stream stream, bool wait)
+static cu_result submit(const cu_memcpy3d *described, cu_stream handle, bool wait)
+{
+    return submit_when(described, handle, wait ? WHEN_WAITED : WHEN_ORDERED);
+}
+
+static cu_memcpy3d linear_copy(uint64_t to, uint32_t to_type, uint64_t from, uint32_t from_type, size_t bytes)
 {
     cu_memcpy3d copy = {.width_bytes = bytes, .height = 1, .depth = 1};
     copy.source.memory_type = from_type;
@@ -213,6 +226,12 @@ static cu_result linear(uint64_t to, uint32_t to_type, uint64_t from, uint32_t f
     copy.target.memory_type = to_type;
     copy.target.host.to = (void *)(uintptr_t)to;
     copy.target.device = to;
+    return copy;
+}
+
+static cu_result linear(uint64_t to, uint32_t to_type, uint64_t from, uint32_t from_type, size_t bytes, cu_stream stream, bool wait)
+{
+    const cu_memcpy3d copy = linear_copy(to, to_type, from, from_type, bytes);
     return submit(&copy, stream, wait);
 }
 
@@ -363,29 +382,101 @@ cu_result impl_cuMemcpyAtoHAsync_v2(void *to, cu_array from, size_t from_offset,
 
 /* ------------------------------------------------------------ many at once */
 
-/* Attributes say when sources are read and where memory is; what is done here is allowed under each of them. */
-static cu_result batch(const cu_address *to, const cu_address *from, const size_t *bytes, size_t count, size_t *failed, cu_stream stream)
+/* What an order of access to the source asks for; ANY allows what STREAM does. */
+static bool when_of(int32_t order, when *out)
+{
+    *out = order == CUABI_CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL ? WHEN_CALLED : WHEN_ORDERED;
+    return order >= CUABI_CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && order <= CUABI_CU_MEMCPY_SRC_ACCESS_ORDER_ANY;
+}
+
+/* Each attribute is for the copies from its index on. Where memory is better kept does not matter here. */
+static cu_result batch(const cu_address *to, const cu_address *from, const size_t *bytes, size_t count, const cu_copy_attributes *attributes,
+                       const size_t *firsts, size_t nattributes, size_t *failed, cu_stream stream)
 {
     cu_result result = CUABI_SUCCESS;
-    DR_NEED(to && from && bytes && count);
-    for (size_t i = 0; i < count && !result; i++) {
-        result = linear(to[i], UNIFIED, from[i], UNIFIED, bytes[i], stream, false);
+    DR_NEED(to && from && bytes && count && attributes && firsts && nattributes && nattributes <= count && firsts[0] == 0);
+    for (size_t k = 1; k < nattributes; k++)
+        DR_NEED(firsts[k] > firsts[k - 1] && firsts[k] < count);
+    for (size_t i = 0, k = 0; i < count && !result; i++) {
+        when when;
+        k += k + 1 < nattributes && firsts[k + 1] == i;
+        const cu_memcpy3d copy = linear_copy(to[i], UNIFIED, from[i], UNIFIED, bytes[i]);
+        result = when_of(attributes[k].order, &when) ? submit_when(&copy, stream, when) : DR_ERROR(INVALID_VALUE);
         if (result && failed)
             *failed = i;
     }
     return result;
 }
 
-cu_result impl_cuMemcpyBatchAsync(cu_address *dsts, cu_address *srcs, size_t *sizes, size_t count, void *attrs, size_t *attrs_idxs,
-                                  size_t num_attrs, size_t *fail_idx, cu_stream stream)
+cu_result impl_cuMemcpyBatchAsync(cu_address *dsts, cu_address *srcs, size_t *sizes, size_t count, cu_copy_attributes *attrs,
+                                  size_t *attrs_idxs, size_t num_attrs, size_t *fail_idx, cu_stream stream)
 {
-    DR_NEED(attrs && attrs_idxs && num_attrs);
-    return batch(dsts, srcs, sizes, count, fail_idx, stream);
+    return batch(dsts, srcs, sizes, count, attrs, attrs_idxs, num_attrs, fail_idx, stream);
 }
 
-cu_result impl_cuMemcpyBatchAsync_v2(cu_address *dsts, cu_address *srcs, size_t *sizes, size_t count, void *attrs, size_t *attrs_idxs,
-                                     size_t num_attrs, cu_stream stream)
+cu_result impl_cuMemcpyBatchAsync_v2(cu_address *dsts, cu_address *srcs, size_t *sizes, size_t count, cu_copy_attributes *attrs,
+                                     size_t *attrs_idxs, size_t num_attrs, cu_stream stream)
 {
-    DR_NEED(attrs && attrs_idxs && num_attrs);
-    return batch(dsts, srcs, sizes, count, NULL, stream);
+    return batch(dsts, srcs, sizes, count, attrs, attrs_idxs, num_attrs, NULL, stream);
+}
+
+/* Bytes of an element: an array's, which both ends agree on; between pointers 1. 0: they do not agree, or there is no such array. */
+static size_t element_of(const cu_batch_copy *op)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < 2; i++) {
+        const cu_batch_end *e = i ? &op->target : &op->source;
+        if (e->type != CUABI_CU_MEMCPY_OPERAND_TYPE_ARRAY)
+            continue;
+        const dr_array *a = dr_object_of(e->of.array.array, DR_ARRAY);
+        if (!a || (bytes && bytes != a->texel_bytes))
+            return 0;
+        bytes = a->texel_bytes;
+    }
+    return bytes ? bytes : 1;
+}
+
+/* An end as cuMemcpy3D has it. */
+static cu_result batch_end(const cu_batch_end *e, const cu_batch_copy *op, size_t element, cu_copy_end *out)
+{
+    if (e->type == CUABI_CU_MEMCPY_OPERAND_TYPE_ARRAY) {
+        DR_NEED(e->of.array.x <= SIZE_MAX / element);
+        *out = (cu_copy_end){.memory_type = ARRAY, .array = e->of.array.array, .x_bytes = e->of.array.x * element, .y = e->of.array.y, .z = e->of.array.z};
+        return CUABI_SUCCESS;
+    }
+    size_t row = e->of.pointer.row_length ? e->of.pointer.row_length : op->width;
+    size_t rows = e->of.pointer.layer_height ? e->of.pointer.layer_height : op->height;
+    DR_NEED(e->type == CUABI_CU_MEMCPY_OPERAND_TYPE_POINTER && row >= op->width && rows >= op->height && row <= SIZE_MAX / element);
+    *out = (cu_copy_end){.memory_type = UNIFIED, .device = e->of.pointer.address, .pitch = row * element, .height = rows};
+    return CUABI_SUCCESS;
+}
+
+static cu_result submit_batch_copy(const cu_batch_copy *op, cu_stream stream)
+{
+    when when;
+    cu_memcpy3d copy;
+    size_t element = element_of(op);
+    DR_NEED(element && op->width && op->width <= SIZE_MAX / element && op->height && op->depth && when_of(op->order, &when));
+    copy = (cu_memcpy3d){.width_bytes = op->width * element, .height = op->height, .depth = op->depth};
+    cu_result result = batch_end(&op->source, op, element, &copy.source);
+    if (!result)
+        result = batch_end(&op->target, op, element, &copy.target);
+    return result ? result : submit_when(&copy, stream, when);
+}
+
+cu_result impl_cuMemcpy3DBatchAsync(size_t num_ops, cu_batch_copy *op_list, size_t *fail_idx, uint64_t flags, cu_stream stream)
+{
+    cu_result result = CUABI_SUCCESS;
+    DR_NEED(op_list && num_ops && flags == 0);
+    for (size_t i = 0; i < num_ops && !result; i++) {
+        result = submit_batch_copy(&op_list[i], stream);
+        if (result && fail_idx)
+            *fail_idx = i;
+    }
+    return result;
+}
+
+cu_result impl_cuMemcpy3DBatchAsync_v2(size_t num_ops, cu_batch_copy *op_list, uint64_t flags, cu_stream stream)
+{
+    return impl_cuMemcpy3DBatchAsync(num_ops, op_list, NULL, flags, stream);
 }

@@ -53,6 +53,43 @@ cu_result impl_cuMemPrefetchAsync_v2(cu_address dev_ptr, size_t count, cu_locati
     return impl_cuMemPrefetchAsync(dev_ptr, count, device_at(location), stream);
 }
 
+/* What a stream's order asks for is true at any time: nothing moves. */
+static cu_result check_batch(const cu_address *addresses, const size_t *sizes, size_t count, uint64_t flags, cu_stream stream)
+{
+    DR_NEED(addresses && sizes && count && flags == 0);
+    DR_USE(c);
+    dr_stream *s;
+    cu_result result = dr_stream_of(c, stream, &s);
+    for (size_t i = 0; i < count && !result; i++)
+        result = check_managed(addresses[i], sizes[i]);
+    return result;
+}
+
+/* Each location is for the ranges from its index on. */
+cu_result impl_cuMemPrefetchBatchAsync(cu_address *dptrs, size_t *sizes, size_t count, cu_location *prefetch_locs, size_t *prefetch_loc_idxs,
+                                       size_t num_prefetch_locs, uint64_t flags, cu_stream stream)
+{
+    DR_NEED(prefetch_locs && prefetch_loc_idxs && num_prefetch_locs && num_prefetch_locs <= count && prefetch_loc_idxs[0] == 0);
+    cu_result result = check_batch(dptrs, sizes, count, flags, stream);
+    for (size_t i = 0; i < num_prefetch_locs && !result; i++) {
+        DR_NEED(prefetch_loc_idxs[i] < count && (!i || prefetch_loc_idxs[i] > prefetch_loc_idxs[i - 1]));
+        result = is_place(device_at(prefetch_locs[i])) ? CUABI_SUCCESS : DR_ERROR(INVALID_DEVICE);
+    }
+    return result;
+}
+
+/* What is discarded has any contents, so those that it has will do. */
+cu_result impl_cuMemDiscardBatchAsync(cu_address *dptrs, size_t *sizes, size_t count, uint64_t flags, cu_stream stream)
+{
+    return check_batch(dptrs, sizes, count, flags, stream);
+}
+
+cu_result impl_cuMemDiscardAndPrefetchBatchAsync(cu_address *dptrs, size_t *sizes, size_t count, cu_location *prefetch_locs,
+                                                 size_t *prefetch_loc_idxs, size_t num_prefetch_locs, uint64_t flags, cu_stream stream)
+{
+    return impl_cuMemPrefetchBatchAsync(dptrs, sizes, count, prefetch_locs, prefetch_loc_idxs, num_prefetch_locs, flags, stream);
+}
+
 cu_result impl_cuStreamAttachMemAsync(cu_stream stream, cu_address address, size_t length, uint32_t flags)
 {
     DR_NEED(flags == CUABI_CU_MEM_ATTACH_GLOBAL || flags == CUABI_CU_MEM_ATTACH_HOST || flags == CUABI_CU_MEM_ATTACH_SINGLE);

@@ -50,6 +50,28 @@ int main()
     EXPECT(attributes.type == cudaMemoryTypeHost && attributes.hostPointer == pinned);
     CHECK(cudaPointerGetAttributes(&attributes, device));
     EXPECT(attributes.type == cudaMemoryTypeDevice && attributes.devicePointer == device && attributes.device == 0);
+#if CUDART_VERSION >= 13000
+    // Advice for several ranges at once; what is discarded may be anything until it is written.
+    cudaStream_t stream;
+    void *ranges[] = {nodes, sum};
+    size_t sizes[] = {n * sizeof(node), sizeof(int)}, firsts[] = {0, 1};
+    cudaMemLocation places[2] = {};
+    places[0].type = cudaMemLocationTypeDevice;
+    places[1].type = cudaMemLocationTypeHost;
+    CHECK(cudaStreamCreate(&stream));
+    CHECK(cudaMemPrefetchBatchAsync(ranges, sizes, 2, places, firsts, 2, 0, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    EXPECT(*sum == n * (n - 1) / 2);
+    CHECK(cudaMemDiscardBatchAsync(ranges + 1, sizes + 1, 1, 0, stream));
+    CHECK(cudaMemDiscardAndPrefetchBatchAsync(ranges + 1, sizes + 1, 1, places, firsts, 1, 0, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    *sum = 0;
+    walk<<<1, 1>>>(nodes, sum);
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(*sum == n * (n - 1) / 2);
+    ranges[1] = device;
+    EXPECT(cudaMemPrefetchBatchAsync(ranges, sizes, 2, places, firsts, 2, 0, stream) == cudaErrorInvalidValue);
+#endif
     CHECK(cudaFree(nodes));
     CHECK(cudaFree(sum));
     CHECK(cudaFreeHost(pinned));

@@ -1,4 +1,5 @@
 // textures.cu - arrays, texture objects of several kinds, a surface, linear and pitched memory as textures.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"     // cudaMemcpyArrayToArray
 #include <cmath>
 #include <vector>
 #include "check.h"
@@ -115,6 +116,20 @@ int main()
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++)
             EXPECT(out[y * width + x] == image[y * width + x] * 2 + x);
+    // A run of elements between arrays whose rows are of different lengths.
+    const int narrow = 7, run = 3 * width + 2;
+    cudaArray_t other;
+    std::vector<float> strip(narrow * height * 8, -1.0f);
+    CHECK(cudaMallocArray(&other, &channel, narrow, height * 8));
+    CHECK(cudaMemcpy2DToArray(other, 0, 0, strip.data(), narrow * sizeof(float), narrow * sizeof(float), height * 8, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpyArrayToArray(other, 5 * sizeof(float), 1, array, 2 * sizeof(float), 1, run * sizeof(float), cudaMemcpyDeviceToDevice));
+    CHECK(cudaMemcpy2DFromArray(strip.data(), narrow * sizeof(float), other, 0, 0, narrow * sizeof(float), height * 8, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < narrow * height * 8; i++) {
+        const int at = i - narrow - 5;
+        EXPECT(strip[i] == (at >= 0 && at < run ? out[width + 2 + at] : -1.0f));
+    }
+    EXPECT(cudaMemcpyArrayToArray(other, 0, height * 8 - 1, array, 0, 0, 8 * sizeof(float), cudaMemcpyDeviceToDevice) == cudaErrorInvalidValue);
+    CHECK(cudaFreeArray(other));
     CHECK(cudaDestroySurfaceObject(surface));
     CHECK(cudaDestroyTextureObject(point));
     CHECK(cudaDestroyTextureObject(linear));

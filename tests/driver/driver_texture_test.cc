@@ -52,6 +52,74 @@ cu_resource_desc resource_of(cu_array a)
     return r;
 }
 
+// Memory to an array, array to array, and back, counted in elements; sources that are read before the call returns.
+TEST_F(Texture, BatchesOfCopies)
+{
+    const cu_array a = array(8, 2, CUABI_CUDA_ARRAY3D_LAYERED), b = array(4, 2, CUABI_CUDA_ARRAY3D_LAYERED);
+    const int32_t ordered = CUABI_CU_MEMCPY_SRC_ACCESS_ORDER_STREAM, at_once = CUABI_CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+    uint32_t *pinned;
+    OK(cuMemHostAlloc(reinterpret_cast<void **>(&pinned), 4096, 0));
+    for (uint32_t i = 0; i < 64; i++)
+        pinned[i] = 1000 + i;
+    cu_stream s;
+    OK(cuStreamCreate(&s, CUABI_CU_STREAM_NON_BLOCKING));
+    OK(cuLaunchHostFunc(s, gate::wait, &g));
+    cu_batch_copy ops[3] = {};
+    // rows of 5 elements, layers of 2 rows: 3 elements of two layers, to x = 4
+    ops[0].source.type = CUABI_CU_MEMCPY_OPERAND_TYPE_POINTER;
+    ops[0].source.of.pointer.address = reinterpret_cast<cu_address>(pinned);
+    ops[0].source.of.pointer.row_length = 5, ops[0].source.of.pointer.layer_height = 2;
+    ops[0].target.type = CUABI_CU_MEMCPY_OPERAND_TYPE_ARRAY;
+    ops[0].target.of.array.array = a, ops[0].target.of.array.x = 4;
+    ops[0].width = 3, ops[0].height = 1, ops[0].depth = 2, ops[0].order = at_once;
+    OK(cuMemcpy3DBatchAsync_v2(1, ops, 0, s));
+    memset(pinned, 0, 256);                                    // it has been read
+    ops[0].source = ops[0].target;
+    ops[0].target.of.array.array = b, ops[0].target.of.array.x = 1;
+    ops[0].order = ordered;
+    ops[1].source = ops[0].target;
+    ops[1].source.of.array.x = 0;
+    ops[1].target.type = CUABI_CU_MEMCPY_OPERAND_TYPE_POINTER;
+    ops[1].target.of.pointer.address = reinterpret_cast<cu_address>(pinned + 100);
+    ops[1].width = 4, ops[1].height = 1, ops[1].depth = 2, ops[1].order = ordered;
+    OK(cuMemcpy3DBatchAsync_v2(1, ops, 0, s));
+    OK(cuMemcpy3DBatchAsync_v2(1, ops + 1, 0, s));             // by itself: a batch has no order
+    g.open = true;
+    OK(cuStreamSynchronize(s));
+    const uint32_t expected[] = {0, 1000, 1001, 1002, 0x10101010, 1010, 1011, 1012};
+    for (uint32_t i = 0; i < 8; i++)
+        EXPECT_EQ(pinned[100 + i], expected[i]) << i;
+    size_t failed = 9;
+    ops[2] = ops[1];
+    ops[1].width = 5;                                          // the array has 4
+    EXPECT_EQ(cuMemcpy3DBatchAsync(2, ops, &failed, 0, s), CUABI_CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(failed, 1u);
+    ops[2].order = 0;
+    EXPECT_EQ(cuMemcpy3DBatchAsync_v2(1, ops + 2, 0, s), CUABI_CUDA_ERROR_INVALID_VALUE);
+    ops[2].order = ordered, ops[2].target.of.pointer.row_length = 3;
+    EXPECT_EQ(cuMemcpy3DBatchAsync_v2(1, ops + 2, 0, s), CUABI_CUDA_ERROR_INVALID_VALUE);
+    /* The plain form: only the second copy's source is read at once. */
+    gate later;
+    cu_address to[] = {memory(16), memory(16)}, from[] = {reinterpret_cast<cu_address>(pinned), reinterpret_cast<cu_address>(pinned + 4)};
+    size_t bytes[] = {16, 16}, firsts[] = {0, 1};
+    cu_copy_attributes how[2] = {};
+    how[0].order = ordered, how[1].order = at_once;
+    OK(cuLaunchHostFunc(s, gate::wait, &later));
+    pinned[0] = pinned[4] = 1;
+    const cu_result result = cuMemcpyBatchAsync_v2(to, from, bytes, 2, how, firsts, 2, s);
+    pinned[0] = pinned[4] = 2;
+    later.open = true;
+    OK(result);
+    OK(cuStreamSynchronize(s));
+    uint32_t words[2];
+    OK(cuMemcpyDtoH_v2(&words[0], to[0], 4));
+    OK(cuMemcpyDtoH_v2(&words[1], to[1], 4));
+    EXPECT_EQ(words[0], 2u);
+    EXPECT_EQ(words[1], 1u);
+    firsts[1] = 2;
+    EXPECT_EQ(cuMemcpyBatchAsync_v2(to, from, bytes, 2, how, firsts, 2, s), CUABI_CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST_F(Texture, SamplersDecideWhatIsRead)
 {
     cu_array a = array(8, 0, 0);
