@@ -194,6 +194,15 @@ cu_result dr_range_replace(uint64_t low, uint64_t bytes, const dr_range *ranges,
 /* Counts bytes of the device as used, if there is room for them. */
 bool dr_memory_reserve(dr_device *device, uint64_t bytes);
 
+/* ------------------------------------------------------------ advice (advice.c) */
+
+enum { DR_PREFETCHED = 100 };          /* beside the numbers of CUmem_advise */
+/* Keeps what was said about managed memory; the arguments are checked. */
+cu_result dr_advice_set(uint64_t address, uint64_t bytes, int32_t advice, cu_location where);
+void dr_advice_forget(uint64_t address, uint64_t bytes);
+/* What was said about all of a range: cuMemRangeGetAttribute. */
+cu_result dr_advice_get(void *data, size_t size, int32_t attribute, uint64_t address, uint64_t bytes);
+
 /* ------------------------------------------------------------ copies and sets (copy.c) */
 
 typedef struct dr_array dr_array;

@@ -1,4 +1,4 @@
-/* managed.c - advice about managed memory, and access between devices: things that change nothing here but are asked for. */
+/* managed.c - advice about managed memory, and access between devices: things that move nothing here but are asked for. */
 #include <string.h>
 #include "runtime/driver/driver.h"
 
@@ -17,40 +17,73 @@ static bool is_place(int device)
     return device == -1 || dr_device_at(device);
 }
 
-cu_result impl_cuMemAdvise(cu_address dev_ptr, size_t count, int32_t advice, cu_device device)
-{
-    DR_NEED(advice >= 1 && advice <= 6);
-    DR_USE(c);
-    if (advice > 2 && !is_place(device))
-        return DR_ERROR(INVALID_DEVICE);
-    return check_managed(dev_ptr, count);
-}
-
 /* A location: 1 a device, 2 the host, 3 and 4 a part of the host. */
 static int device_at(cu_location location)
 {
     return location.type == CUABI_CU_MEM_LOCATION_TYPE_DEVICE ? location.id : location.type >= 2 && location.type <= 4 ? -1 : -2;
 }
 
-cu_result impl_cuMemAdvise_v2(cu_address dev_ptr, size_t count, int32_t advice, cu_location location)
+static cu_location place_of(int device)
 {
-    return impl_cuMemAdvise(dev_ptr, count, advice, device_at(location));
+    return device < 0 ? (cu_location){CUABI_CU_MEM_LOCATION_TYPE_HOST, 0} : (cu_location){CUABI_CU_MEM_LOCATION_TYPE_DEVICE, device};
 }
 
-cu_result impl_cuMemPrefetchAsync(cu_address dev_ptr, size_t count, cu_device dst_device, cu_stream stream)
+cu_result impl_cuMemAdvise_v2(cu_address dev_ptr, size_t count, int32_t advice, cu_location location)
+{
+    DR_NEED(advice >= CUABI_CU_MEM_ADVISE_SET_READ_MOSTLY && advice <= CUABI_CU_MEM_ADVISE_UNSET_ACCESSED_BY);
+    DR_USE(c);
+    if (advice > CUABI_CU_MEM_ADVISE_UNSET_READ_MOSTLY && advice != CUABI_CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION && !is_place(device_at(location)))
+        return DR_ERROR(INVALID_DEVICE);
+    cu_result result = check_managed(dev_ptr, count);
+    return result ? result : dr_advice_set(dev_ptr, count, advice, location);
+}
+
+cu_result impl_cuMemAdvise(cu_address dev_ptr, size_t count, int32_t advice, cu_device device)
+{
+    if (advice > CUABI_CU_MEM_ADVISE_UNSET_READ_MOSTLY && advice != CUABI_CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION && !is_place(device))
+        return dr_ready() ? dr_ready() : DR_ERROR(INVALID_DEVICE);
+    return impl_cuMemAdvise_v2(dev_ptr, count, advice, place_of(device));
+}
+
+static cu_result prefetch(cu_address address, size_t bytes, cu_location where, cu_stream stream)
 {
     DR_USE(c);
     dr_stream *s;
     cu_result result = dr_stream_of(c, stream, &s);
-    if (!result && !is_place(dst_device))
+    if (!result && !is_place(device_at(where)))
         result = DR_ERROR(INVALID_DEVICE);
-    return result ? result : check_managed(dev_ptr, count);
+    if (!result)
+        result = check_managed(address, bytes);
+    return result ? result : dr_advice_set(address, bytes, DR_PREFETCHED, where);
+}
+
+cu_result impl_cuMemPrefetchAsync(cu_address dev_ptr, size_t count, cu_device dst_device, cu_stream stream)
+{
+    const cu_location nowhere = {0, 0};
+    return prefetch(dev_ptr, count, is_place(dst_device) ? place_of(dst_device) : nowhere, stream);
 }
 
 cu_result impl_cuMemPrefetchAsync_v2(cu_address dev_ptr, size_t count, cu_location location, uint32_t flags, cu_stream stream)
 {
     DR_NEED(flags == 0);
-    return impl_cuMemPrefetchAsync(dev_ptr, count, device_at(location), stream);
+    return prefetch(dev_ptr, count, location, stream);
+}
+
+cu_result impl_cuMemRangeGetAttribute(void *data, size_t data_size, int32_t attribute, cu_address dev_ptr, size_t count)
+{
+    DR_USE(c);
+    cu_result result = check_managed(dev_ptr, count);
+    return result ? result : dr_advice_get(data, data_size, attribute, dev_ptr, count);
+}
+
+cu_result impl_cuMemRangeGetAttributes(void **data, size_t *data_sizes, int32_t *attributes, size_t num_attributes, cu_address dev_ptr,
+                                       size_t count)
+{
+    cu_result result = CUABI_SUCCESS;
+    DR_NEED(data && data_sizes && attributes && num_attributes);
+    for (size_t i = 0; i < num_attributes && !result; i++)
+        result = impl_cuMemRangeGetAttribute(data[i], data_sizes[i], attributes[i], dev_ptr, count);
+    return result;
 }
 
 /* What a stream's order asks for is true at any time: nothing moves. */
@@ -74,6 +107,10 @@ cu_result impl_cuMemPrefetchBatchAsync(cu_address *dptrs, size_t *sizes, size_t 
     for (size_t i = 0; i < num_prefetch_locs && !result; i++) {
         DR_NEED(prefetch_loc_idxs[i] < count && (!i || prefetch_loc_idxs[i] > prefetch_loc_idxs[i - 1]));
         result = is_place(device_at(prefetch_locs[i])) ? CUABI_SUCCESS : DR_ERROR(INVALID_DEVICE);
+    }
+    for (size_t i = 0, k = 0; i < count && !result; i++) {
+        k += k + 1 < num_prefetch_locs && prefetch_loc_idxs[k + 1] == i;
+        result = dr_advice_set(dptrs[i], sizes[i], DR_PREFETCHED, prefetch_locs[k]);
     }
     return result;
 }

@@ -149,8 +149,9 @@ static bool take(uint64_t base, bool (*wanted)(const dr_range *range, void *user
 
 void dr_range_remove(uint64_t base)
 {
-    dr_range unused;
-    take(base, NULL, NULL, &unused);
+    dr_range gone;
+    if (take(base, NULL, NULL, &gone))
+        dr_advice_forget(gone.base, gone.bytes);
 }
 
 /* ------------------------------------------------------------ making and freeing */
@@ -205,6 +206,7 @@ bool dr_memory_reserve(dr_device *d, uint64_t bytes)
 static void release(const dr_range *r)
 {
     dr_ipc_forget(r->base);
+    dr_advice_forget(r->base, r->bytes);
     if (r->kind == DR_MEMORY_HOST && !r->on_device)
         free((void *)(uintptr_t)r->base);
     else if (r->kind != DR_MEMORY_REGISTERED && r->kind != DR_MEMORY_VARIABLE)

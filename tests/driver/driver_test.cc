@@ -109,6 +109,60 @@ TEST_F(Driver, MemoryIsCounted)
     EXPECT_LE(after, total - total / 2);
 }
 
+// What was said about parts of a range: an answer is about all of what is asked for.
+TEST_F(Driver, AdviceIsKept)
+{
+    cu_address m = 0;
+    const cu_location device = {CUABI_CU_MEM_LOCATION_TYPE_DEVICE, 0}, host = {CUABI_CU_MEM_LOCATION_TYPE_HOST, 0};
+    OK(cuMemAllocManaged(&m, 1000, CUABI_CU_MEM_ATTACH_GLOBAL));
+    auto ask = [&](int32_t attribute, size_t from, size_t bytes) {
+        int32_t v = 99;
+        EXPECT_EQ(cuMemRangeGetAttribute(&v, 4, attribute, m + from, bytes), CUABI_SUCCESS);
+        return v;
+    };
+    EXPECT_EQ(ask(CUABI_CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, 0, 1000), 0);
+    EXPECT_EQ(ask(CUABI_CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, 0, 1000), -2);
+    OK(cuMemAdvise_v2(m + 100, 200, CUABI_CU_MEM_ADVISE_SET_READ_MOSTLY, host));
+    OK(cuMemAdvise_v2(m + 300, 200, CUABI_CU_MEM_ADVISE_SET_READ_MOSTLY, host));
+    OK(cuMemAdvise(m + 200, 700, CUABI_CU_MEM_ADVISE_SET_PREFERRED_LOCATION, 0));
+    OK(cuMemPrefetchAsync_v2(m + 400, 300, host, 0, nullptr));
+    OK(cuMemPrefetchAsync_v2(m, 50, device, 0, nullptr));
+    EXPECT_EQ(ask(CUABI_CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, 100, 400), 1);
+    EXPECT_EQ(ask(CUABI_CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, 99, 400), 0);
+    EXPECT_EQ(ask(CUABI_CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, 101, 400), 0);
+    EXPECT_EQ(ask(CUABI_CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, 200, 700), 0);
+    EXPECT_EQ(ask(CUABI_CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, 100, 200), -2);
+    EXPECT_EQ(ask(CUABI_CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE, 250, 600), 1);
+    EXPECT_EQ(ask(CUABI_CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, 400, 300), -1);
+    EXPECT_EQ(ask(CUABI_CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, 0, 50), 0);
+    EXPECT_EQ(ask(CUABI_CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, 0, 51), -2);
+    EXPECT_EQ(ask(CUABI_CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE, 400, 300), 2);
+    OK(cuMemAdvise_v2(m + 250, 100, CUABI_CU_MEM_ADVISE_UNSET_READ_MOSTLY, host));
+    EXPECT_EQ(ask(CUABI_CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, 100, 150), 1);
+    EXPECT_EQ(ask(CUABI_CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, 249, 2), 0);
+    EXPECT_EQ(ask(CUABI_CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, 350, 150), 1);
+    OK(cuMemAdvise_v2(m, 1000, CUABI_CU_MEM_ADVISE_SET_ACCESSED_BY, host));
+    OK(cuMemAdvise_v2(m, 500, CUABI_CU_MEM_ADVISE_SET_ACCESSED_BY, device));
+    int32_t list[3], one = 99;
+    OK(cuMemRangeGetAttribute(list, 12, CUABI_CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, m, 500));
+    EXPECT_EQ(std::vector<int32_t>(list, list + 3), (std::vector<int32_t>{0, -1, -2}));
+    void *data[] = {&one, list};
+    size_t sizes[] = {4, 12};
+    int32_t both[] = {CUABI_CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID, CUABI_CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY};
+    OK(cuMemRangeGetAttributes(data, sizes, both, 2, m + 400, 200));
+    EXPECT_EQ(std::vector<int32_t>(list, list + 3), (std::vector<int32_t>{-1, -2, -2}));
+    EXPECT_EQ(one, 0);
+    EXPECT_EQ(cuMemRangeGetAttribute(&one, 8, CUABI_CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, m, 500), CUABI_CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuMemRangeGetAttribute(&one, 4, CUABI_CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, m, 1001), CUABI_CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuMemRangeGetAttribute(&one, 4, CUABI_CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory(64), 4), CUABI_CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuMemAdvise_v2(m, 1000, CUABI_CU_MEM_ADVISE_SET_PREFERRED_LOCATION, cu_location{1, 7}), CUABI_CUDA_ERROR_INVALID_DEVICE);
+    /* Memory that comes to the same place has none of it. */
+    OK(cuMemFree_v2(m));
+    OK(cuMemAllocManaged(&m, 1000, CUABI_CU_MEM_ATTACH_GLOBAL));
+    EXPECT_EQ(ask(CUABI_CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, 200, 700), -2);
+    EXPECT_EQ(ask(CUABI_CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, 100, 100), 0);
+}
+
 TEST_F(Driver, ManagedAndRegisteredMemoryIsSharedWithKernels)
 {
     cu_function f = kernel(add_kernel());
