@@ -68,6 +68,10 @@ static void fill_special(const cpu_warp *w, char *r, const cpu_fill_special *s)
         *(word *)to = special_value(w, s->special, 0) ? UINT32_MAX : 0;
         return;
     }
+    if (s->per_block) {                /* the same in all lanes, and filled for every block */
+        w->ops->splat[s->class](to, special_value(w, s->special, 0));
+        return;
+    }
     for (uint32_t k = 0; k < CPU_LANES; k++) {
         uint64_t v = special_value(w, s->special, k);
         memcpy(to + ((size_t)k << s->class), &v, (size_t)1 << s->class);
