@@ -6,7 +6,7 @@
 
 /* Random matrices of one character, as a warp's fragments. Independent operands of every bit pattern would nearly always
  * hold a NaN; so each product has a theme. */
-typedef enum theme { ANY_FINITE, NEAR_ONE, HUGE_AND_TINY, CANCELLING, SUBNORMAL, SPECIAL, FEW_BITS, LOW_A, LOW_B, THEMES } theme;
+typedef enum theme { ANY_FINITE, NEAR_ONE, HUGE_AND_TINY, CANCELLING, SUBNORMAL, SPECIAL, FEW_BITS, LOW_A, LOW_B, LOW_ALL, THEMES } theme;
 
 static const char *format_name(ref_mma_type t)
 {
@@ -67,8 +67,8 @@ static uint64_t floating(const ref_format *f, theme m, ref_mma_matrix which, con
         return conform_next(r) & ((2ull << (f->exponent + f->fraction)) - 1);
     case FEW_BITS: return with_exponent(f, bias - 4, bias + 4, r) & ~((1ull << (f->fraction - f->fraction / 3)) - 1);
     /* The least exponents, on both sides of the least normal number, meet all others: that of a subnormal decides what is cut. */
-    case LOW_A: case LOW_B:
-        if (addend || which == (m == LOW_A ? REF_MATRIX_A : REF_MATRIX_B))
+    case LOW_A: case LOW_B: case LOW_ALL:
+        if (addend || m == LOW_ALL || which == (m == LOW_A ? REF_MATRIX_A : REF_MATRIX_B))
             return with_exponent(f, 0, 2, r);
         return with_exponent(f, 0, most, r);
     default: return with_exponent(f, 0, most, r);

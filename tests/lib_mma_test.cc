@@ -64,7 +64,7 @@ format format_of(ref_mma_type t)
     }
 }
 
-enum mode { RANDOM, UNIT, CANCEL, ONE_LARGE, TINY_C, HUGE_C, SUBNORMAL, SPECIAL, BORDERS, BEYOND, LOW_A, LOW_B, MODES };
+enum mode { RANDOM, UNIT, CANCEL, ONE_LARGE, TINY_C, HUGE_C, SUBNORMAL, SPECIAL, BORDERS, BEYOND, LOW_A, LOW_B, LOW_ALL, MODES };
 
 /* Bits of one element of a floating matrix under a mode. */
 uint64_t floating(ref_mma_type t, mode m, ref_mma_matrix which, lib_random &r)
@@ -92,9 +92,10 @@ uint64_t floating(ref_mma_type t, mode m, ref_mma_matrix which, lib_random &r)
         }
         if (c && r.below(4) == 0) { field = 0; part = 0; }
         break;
-    case LOW_A:     /* one matrix of the least exponents, on both sides of the least normal number, the other of all: that of a subnormal counts */
+    case LOW_A:     /* the least exponents, on both sides of the least normal number, meet all: that of a subnormal counts */
     case LOW_B:
-        if (c || which == (m == LOW_A ? REF_MATRIX_A : REF_MATRIX_B)) field = r.below(3);
+    case LOW_ALL:
+        if (c || m == LOW_ALL || which == (m == LOW_A ? REF_MATRIX_A : REF_MATRIX_B)) field = r.below(3);
         break;
     default:        break;
     }
