@@ -1,7 +1,7 @@
 # libcuda.so.1: its functions through its exports, its types against NVIDIA's headers, and the page that is made of its table.
 add_executable(driver_test ${CMAKE_CURRENT_SOURCE_DIR}/driver/driver_test.cc ${CMAKE_CURRENT_SOURCE_DIR}/driver/driver_graph_test.cc
                ${CMAKE_CURRENT_SOURCE_DIR}/driver/driver_texture_test.cc ${CMAKE_CURRENT_SOURCE_DIR}/driver/driver_image_test.cc
-               ${CMAKE_CURRENT_SOURCE_DIR}/driver/driver_virtual_test.cc)
+               ${CMAKE_CURRENT_SOURCE_DIR}/driver/driver_virtual_test.cc ${CMAKE_CURRENT_SOURCE_DIR}/driver/driver_rules_test.cc)
 target_link_libraries(driver_test PRIVATE ptxb_flags ptxb_driver GTest::gtest GTest::gtest_main Threads::Threads)
 target_include_directories(driver_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_compile_options(driver_test PRIVATE -O1)

@@ -68,7 +68,8 @@ typedef size_t (*cu_shared_fn)(int block);   /* dynamic shared bytes of a block 
     X(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, 0) X(CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, 1)                                     \
     X(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, 2) X(CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH, 3)                             \
     X(CU_GRAPH_EXEC_UPDATE_SUCCESS, 0) X(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, 2)                               \
-    X(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, 3)                                                                 \
+    X(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, 3) X(CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, 5)             \
+    X(CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE, 7) X(CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED, 8)   \
     X(CU_STREAM_MEM_OP_WAIT_VALUE_32, 1) X(CU_STREAM_MEM_OP_WRITE_VALUE_32, 2)                                         \
     X(CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES, 3) X(CU_STREAM_MEM_OP_WAIT_VALUE_64, 4)                                    \
     X(CU_STREAM_MEM_OP_WRITE_VALUE_64, 5) X(CU_STREAM_MEM_OP_BARRIER, 6)                                               \

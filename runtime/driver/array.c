@@ -83,7 +83,7 @@ static uint64_t bytes_of(const dr_array *a)
 cu_result impl_cuArray3DCreate_v2(cu_array *array, const cu_array3d_desc *desc)
 {
     DR_NEED(array && desc);
-    DR_USE(c);
+    DR_USE_UNCAPTURED(c);
     uint32_t texel_bytes;
     cu_result result = check(desc, &texel_bytes);
     dr_array *a = result ? NULL : dr_object_new(DR_ARRAY, sizeof *a);
@@ -110,7 +110,7 @@ cu_result impl_cuArrayCreate_v2(cu_array *array, const cu_array_desc *desc)
 
 cu_result impl_cuArrayDestroy(cu_array array)
 {
-    DR_USE(c);
+    DR_USE_UNCAPTURED(c);
     dr_array *a = dr_object_of(array, DR_ARRAY);
     if (!a || a->mipmap)
         return DR_ERROR(INVALID_HANDLE);
@@ -185,7 +185,7 @@ static cu_result place_levels(dr_mipmap *m, uint32_t texel_bytes, uint64_t *byte
 cu_result impl_cuMipmappedArrayCreate(cu_mipmap *handle, const cu_array3d_desc *desc, uint32_t num_mipmap_levels)
 {
     DR_NEED(handle && desc && num_mipmap_levels);
-    DR_USE(c);
+    DR_USE_UNCAPTURED(c);
     uint32_t texel_bytes, most = 1;
     uint64_t bytes;
     cu_result result = check(desc, &texel_bytes);
@@ -228,7 +228,7 @@ cu_result impl_cuMipmappedArrayGetLevel(cu_array *level_array, cu_mipmap mipmapp
 
 cu_result impl_cuMipmappedArrayDestroy(cu_mipmap mipmapped_array)
 {
-    DR_USE(c);
+    DR_USE_UNCAPTURED(c);
     dr_mipmap *m = dr_object_of(mipmapped_array, DR_MIPMAP);
     if (!m)
         return DR_ERROR(INVALID_HANDLE);

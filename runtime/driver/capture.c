@@ -20,6 +20,7 @@ struct dr_capture {
 
 static pthread_mutex_t capture_lock = PTHREAD_MUTEX_INITIALIZER;
 static dr_capture *captures;
+static _Atomic uint32_t strict;        /* captures in a mode that forbids unsafe calls somewhere */
 static uint64_t last_capture;
 static _Thread_local int32_t thread_mode;
 
@@ -100,6 +101,62 @@ cu_result dr_capture_forbids(dr_context *context)
     return DR_ERROR(STREAM_CAPTURE_IMPLICIT);
 }
 
+cu_result dr_capture_forbids_waiting(dr_context *context)
+{
+    cu_result result = CUABI_SUCCESS;
+    pthread_mutex_lock(&capture_lock);
+    for (dr_capture *c = captures; c; c = c->next)
+        if (c->context == context) {
+            c->invalid = true;
+            result = DR_ERROR(STREAM_CAPTURE_UNSUPPORTED);
+        }
+    pthread_mutex_unlock(&capture_lock);
+    return result;
+}
+
+/* Does this capture forbid unsafe calls to this thread? See cuThreadExchangeStreamCaptureMode in cuda.h. */
+static bool is_strict_here(const dr_capture *c)
+{
+    const int32_t global = 0, relaxed = CUABI_CU_STREAM_CAPTURE_MODE_RELAXED;
+    if (thread_mode == relaxed || c->mode == relaxed)
+        return false;
+    return pthread_equal(c->thread, pthread_self()) || (thread_mode == global && c->mode == global);
+}
+
+cu_result dr_capture_forbids_unsafe(void)
+{
+    cu_result result = CUABI_SUCCESS;
+    if (!atomic_load_explicit(&strict, memory_order_relaxed))
+        return result;
+    pthread_mutex_lock(&capture_lock);
+    for (dr_capture *c = captures; c; c = c->next)
+        if (is_strict_here(c)) {
+            c->invalid = true;
+            result = DR_ERROR(STREAM_CAPTURE_UNSUPPORTED);
+        }
+    pthread_mutex_unlock(&capture_lock);
+    return result ? dr_fail(result, "a call that may disturb a capture, while a stream is captured") : result;
+}
+
+cu_result dr_capture_spoil(dr_stream *s)
+{
+    pthread_mutex_lock(&capture_lock);
+    if (s->capture)
+        s->capture->invalid = true;
+    pthread_mutex_unlock(&capture_lock);
+    return DR_ERROR(STREAM_CAPTURE_UNSUPPORTED);
+}
+
+cu_result dr_capture_spoil_event(dr_event *e)
+{
+    pthread_mutex_lock(&capture_lock);
+    dr_capture *c = capture_with(e->capture_id);
+    if (c)
+        c->invalid = true;
+    pthread_mutex_unlock(&capture_lock);
+    return DR_ERROR(CAPTURED_EVENT);
+}
+
 /* ------------------------------------------------------------ recording */
 
 /* A node behind the stream's set, which becomes just it. Under the lock. */
@@ -141,6 +198,8 @@ cu_result dr_capture_add(dr_stream *s, const dr_work *work)
     if (!result)
         result = dr_node_set_work(n, s->context, work);
     else {
+        if (s->capture)
+            s->capture->invalid = true;
         dr_work lost = *work;
         dr_work_free(&lost);
     }
@@ -271,6 +330,7 @@ static cu_result begin(cu_stream stream, int32_t mode, dr_graph *theirs, const c
     if (!result) {
         last_capture++;
         captures = capture;
+        strict += mode != CUABI_CU_STREAM_CAPTURE_MODE_RELAXED;
     }
     pthread_mutex_unlock(&capture_lock);
     if (result) {
@@ -330,6 +390,7 @@ static bool end_all(dr_capture *c)
     for (dr_capture **p = &captures; *p; p = &(*p)->next) {
         if (*p == c) {
             *p = c->next;
+            strict -= c->mode != CUABI_CU_STREAM_CAPTURE_MODE_RELAXED;
             break;
         }
     }
@@ -473,7 +534,6 @@ cu_result impl_cuStreamUpdateCaptureDependencies_v2(cu_stream stream, cu_node *d
     return impl_cuStreamUpdateCaptureDependencies(stream, dependencies, num_dependencies, flags);
 }
 
-/* How strictly this thread's calls are held while it captures: kept for the program, calls that matter fail in every mode. */
 cu_result impl_cuThreadExchangeStreamCaptureMode(int32_t *mode)
 {
     DR_NEED(mode && *mode >= 0 && *mode <= CUABI_CU_STREAM_CAPTURE_MODE_RELAXED);

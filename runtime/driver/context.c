@@ -49,6 +49,8 @@ dr_context *dr_context_current(void)
 cu_result dr_context_look(dr_context **out)
 {
     *out = dr_context_current();
+    if (dr_in_callback)                /* it would wait for itself */
+        return dr_fail(DR_ERROR(NOT_PERMITTED), "a call of the driver in a host function or callback of a stream");
     if (!*out)
         return dr_ready() ? dr_ready() : DR_ERROR(INVALID_CONTEXT);
     return dr_kind_of(*out) == DR_CONTEXT ? CUABI_SUCCESS : DR_ERROR(CONTEXT_IS_DESTROYED);
@@ -206,6 +208,13 @@ void dr_print_flush(dr_context *c)
     pthread_mutex_unlock(&c->print_lock);
 }
 
+/* After fork(): the thread has no context, and what kernels of the parent printed is the parent's to show. */
+void dr_contexts_forked(void)
+{
+    current.count = 0;
+    contexts = NULL;
+}
+
 /* A program that ends without synchronising still gets its text. */
 __attribute__((destructor)) static void flush_all(void)
 {
@@ -221,6 +230,13 @@ __attribute__((destructor)) static void flush_all(void)
 
 /* ------------------------------------------------------------ cuCtx… */
 
+/* One way to wait at most (spin, yield, block), and what else cuda.h knows. */
+static bool are_flags(uint32_t flags)
+{
+    uint32_t schedule = flags & CUABI_CU_CTX_SCHED_MASK;
+    return (flags & ~(uint32_t)CUABI_CU_CTX_FLAGS_MASK) == 0 && (schedule & (schedule - 1)) == 0;
+}
+
 cu_result impl_cuCtxCreate_v2(cu_context *context, uint32_t flags, cu_device device)
 {
     DR_NEED(context);
@@ -230,7 +246,7 @@ cu_result impl_cuCtxCreate_v2(cu_context *context, uint32_t flags, cu_device dev
     dr_device *d = dr_device_at(device);
     if (!d)
         return DR_ERROR(INVALID_DEVICE);
-    if (flags & ~(uint32_t)CUABI_CU_CTX_FLAGS_MASK)
+    if (!are_flags(flags))
         return DR_ERROR(INVALID_VALUE);
     dr_context *c;
     result = make(d, flags, false, &c);
@@ -361,7 +377,7 @@ cu_result impl_cuCtxGetFlags(uint32_t *flags)
 
 cu_result impl_cuCtxSetFlags(uint32_t flags)
 {
-    if (flags & ~(uint32_t)CUABI_CU_CTX_FLAGS_MASK)
+    if (!are_flags(flags))
         return DR_ERROR(INVALID_VALUE);
     DR_USE(c);
     c->flags = flags;
@@ -384,7 +400,7 @@ cu_result impl_cuCtxSynchronize(void)
     cu_result result = dr_context_look(&c);
     if (result)
         return result;
-    result = dr_capture_forbids(c);
+    result = dr_capture_forbids_waiting(c);
     return result ? result : dr_context_wait(c);
 }
 
@@ -393,7 +409,12 @@ cu_result impl_cuCtxSynchronize_v2(cu_context context)
     if (!context)
         return impl_cuCtxSynchronize();
     dr_context *c = dr_object_of(context, DR_CONTEXT);
-    return c ? dr_context_wait(c) : DR_ERROR(INVALID_CONTEXT);
+    if (dr_in_callback)
+        return DR_ERROR(NOT_PERMITTED);
+    if (!c)
+        return DR_ERROR(INVALID_CONTEXT);
+    cu_result result = dr_capture_forbids_waiting(c);
+    return result ? result : dr_context_wait(c);
 }
 
 cu_result impl_cuCtxSetLimit(int32_t limit, size_t value)
@@ -541,7 +562,7 @@ cu_result impl_cuDevicePrimaryCtxSetFlags_v2(cu_device device, uint32_t flags)
     cu_result result = with_device(device, &d);
     if (result)
         return result;
-    if (flags & ~(uint32_t)CUABI_CU_CTX_FLAGS_MASK)
+    if (!are_flags(flags))
         return DR_ERROR(INVALID_VALUE);
     pthread_mutex_lock(&primary_lock);
     d->primary_flags = flags;

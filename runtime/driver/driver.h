@@ -84,6 +84,11 @@ typedef struct dr_device {
 
 /* 0 when the library has been initialised, else CUDA_ERROR_NOT_INITIALIZED. */
 cu_result dr_ready(void);
+/* In a child of fork(): what was made before belongs to the parent, and neither threads nor locks came along. Everything answers
+ * CUDA_ERROR_NOT_INITIALIZED, as under NVIDIA's driver. */
+extern bool dr_forked;
+/* While a host function or callback of a stream runs in this thread. */
+extern _Thread_local bool dr_in_callback;
 int dr_device_count(void);
 dr_device *dr_device_at(int ordinal);
 /* Opens what pxb has to open. */
@@ -136,12 +141,19 @@ cu_result dr_context_look(dr_context **out);
 cu_result dr_context_wait(dr_context *context);
 /* Waits for all streams of all contexts of a device. */
 void dr_device_wait(dr_device *device);
+void dr_contexts_forked(void);
 void dr_print(void *context, const char *text, size_t length);   /* a pxb_print_fn */
 void dr_print_flush(dr_context *context);
 
 #define DR_USE(c)                                                                                                      \
     dr_context *c;                                                                                                     \
     cu_result c##_result_ = dr_context_use(&c);                                                                        \
+    if (c##_result_)                                                                                                   \
+    return c##_result_
+/* For calls that a strict capture does not allow beside it. */
+#define DR_USE_UNCAPTURED(c)                                                                                           \
+    DR_USE(c);                                                                                                         \
+    c##_result_ = dr_capture_forbids_unsafe();                                                                         \
     if (c##_result_)                                                                                                   \
     return c##_result_
 #define DR_NEED(pointer)                                                                                               \
@@ -369,8 +381,16 @@ uint64_t dr_now_ns(void);
 
 /* ------------------------------------------------------------ capture (capture.c) */
 
-/* An error when the thread may not wait for streams now, because it captures one of this context. */
+/* An error when the legacy stream of this context may not be used now, because a stream that takes turns with it is captured. */
 cu_result dr_capture_forbids(dr_context *context);
+/* An error when the context may not be waited for as a whole, because any stream of it is captured. */
+cu_result dr_capture_forbids_waiting(dr_context *context);
+/* An error when this thread may not make calls that are unsafe during a capture (allocations, queries of events): what
+ * cuThreadExchangeStreamCaptureMode is about. */
+cu_result dr_capture_forbids_unsafe(void);
+/* What a captured stream, or an event recorded in one, may not be asked. They spoil the capture, and are the error to answer with. */
+cu_result dr_capture_spoil(dr_stream *stream);
+cu_result dr_capture_spoil_event(dr_event *event);
 static inline bool dr_stream_captured(dr_stream *stream)
 {
     return atomic_load_explicit(&stream->capture, memory_order_acquire) != NULL;

@@ -100,8 +100,8 @@ cu_result impl_cuEventRecordWithFlags(cu_event event, cu_stream stream, uint32_t
     cu_result result = dr_stream_of(c, stream, &s);
     if (result)
         return result;
-    if (s->context->device != e->context->device)
-        return DR_ERROR(INVALID_HANDLE);
+    if (s->context != e->context)
+        return dr_fail(DR_ERROR(INVALID_HANDLE), "an event of another context than the stream's");
     if (dr_stream_captured(s))
         return dr_capture_record(s, e, flags);
     pthread_mutex_lock(&dr_lock);
@@ -151,7 +151,10 @@ cu_result impl_cuEventQuery(cu_event event)
         return DR_ERROR(INVALID_HANDLE);
     dr_point point = point_of(e, &captured);
     if (captured)
-        return DR_ERROR(CAPTURED_EVENT);
+        return dr_capture_spoil_event(e);
+    cu_result forbidden = dr_capture_forbids_unsafe();
+    if (forbidden)
+        return forbidden;
     if (!is_done(e, point))
         return DR_ERROR(NOT_READY);
     dr_print_flush(e->context);
@@ -167,7 +170,10 @@ cu_result impl_cuEventSynchronize(cu_event event)
         return DR_ERROR(INVALID_HANDLE);
     dr_point point = point_of(e, &captured);
     if (captured)
-        return DR_ERROR(CAPTURED_EVENT);
+        return dr_capture_spoil_event(e);
+    cu_result forbidden = dr_capture_forbids_unsafe();
+    if (forbidden)
+        return forbidden;
     if (e->shared)
         dr_shared_wait(e->shared, atomic_load(&e->shared->count->given), &e->context->sticky);
     else
@@ -182,7 +188,7 @@ cu_result impl_cuEventElapsedTime(float *milliseconds, cu_event start, cu_event 
     dr_event *a = dr_object_of(start, DR_EVENT), *b = dr_object_of(end, DR_EVENT);
     if (!a || !b)
         return dr_ready() ? dr_ready() : DR_ERROR(INVALID_HANDLE);
-    if ((a->flags | b->flags) & CUABI_CU_EVENT_DISABLE_TIMING)
+    if ((a->flags | b->flags) & CUABI_CU_EVENT_DISABLE_TIMING || a->context->device != b->context->device)
         return DR_ERROR(INVALID_HANDLE);
     pthread_mutex_lock(&dr_lock);
     bool recorded = a->point.stream && b->point.stream, done = recorded && dr_point_done(a->point) && dr_point_done(b->point);

@@ -573,28 +573,63 @@ cu_result impl_cuGraphExecEventWaitNodeSetEvent(cu_exec exec, cu_node node, cu_e
     return change(exec, node, CUABI_CU_GRAPH_NODE_TYPE_WAIT_EVENT, set_event, event, NULL);
 }
 
-/* Same nodes, same kinds, same edges: what an update may not change. */
-static bool same_shape(const struct dr_exec_run *a, const struct dr_exec_run *b, int32_t *result)
+static bool differ(cu_update_info *info, int32_t result, const dr_step *at, const dr_step *from)
 {
-    *result = CUABI_CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    *info = (cu_update_info){result, at ? at->node : NULL, from ? from->node : NULL};
+    return false;
+}
+
+/* The work of a step may have other contents, but not be of another kind: see cuGraphExecUpdate in cuda.h. */
+static bool same_work(const dr_step *s, const dr_step *t, cu_update_info *info)
+{
+    const dr_work *a = &s->work, *b = &t->work;
+    if (a->kind == DR_WORK_LAUNCH && b->kind == DR_WORK_LAUNCH) {
+        if (a->of.launch.function->module->context != b->of.launch.function->module->context)
+            return differ(info, CUABI_CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE, t, NULL);
+        if (a->of.launch.cooperative != b->of.launch.cooperative)
+            return differ(info, CUABI_CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED, t, NULL);
+    }
+    bool same = true;
+    if (a->kind == DR_WORK_COPY && b->kind == DR_WORK_COPY)
+        same = a->of.copy.from.device == b->of.copy.from.device && a->of.copy.to.device == b->of.copy.to.device;
+    if (a->kind == DR_WORK_SET && b->kind == DR_WORK_SET && (a->of.set.height > 1 || b->of.set.height > 1))
+        same = a->of.set.width == b->of.set.width && a->of.set.height == b->of.set.height && a->of.set.pitch == b->of.set.pitch &&
+               a->of.set.element == b->of.set.element;
+    return same || differ(info, CUABI_CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, t, NULL);
+}
+
+static bool same_edges(const struct dr_exec_run *b, const dr_step *s, const dr_step *t, cu_update_info *info)
+{
+    const int32_t changed = CUABI_CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    if (s->nbefore != t->nbefore)
+        return differ(info, changed, t, NULL);
+    for (uint32_t k = 0; k < s->nbefore; k++)
+        if (s->before[k] != t->before[k])
+            return differ(info, changed, t, &b->steps[t->before[k]]);
+    return true;
+}
+
+/* Same nodes, same kinds, same edges: what an update may not change. */
+static bool same_shape(const struct dr_exec_run *a, const struct dr_exec_run *b, cu_update_info *info)
+{
+    const int32_t changed = CUABI_CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
     if (a->count != b->count)
-        return false;
+        return differ(info, changed, NULL, NULL);
     for (uint32_t i = 0; i < a->count; i++) {
         const dr_step *s = &a->steps[i], *t = &b->steps[i];
-        if (s->type != t->type) {
-            *result = CUABI_CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
+        if (s->type != t->type)
+            return differ(info, CUABI_CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, t, NULL);
+        if (!same_edges(b, s, t, info) || !same_work(s, t, info))
             return false;
-        }
         if (s->nbodies != t->nbodies || s->condition != t->condition)
-            return false;
+            return differ(info, CUABI_CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, t, NULL);
         for (uint32_t k = 0; k < s->nbodies; k++)
-            if (!same_shape(s->bodies[k], t->bodies[k], result))
+            if (!same_shape(s->bodies[k], t->bodies[k], info))
                 return false;
-        if (s->nbefore != t->nbefore || memcmp(s->before, t->before, s->nbefore * sizeof *s->before) != 0 ||
-            (s->child && !same_shape(s->child, t->child, result)))
+        if (s->child && !same_shape(s->child, t->child, info))
             return false;
     }
-    *result = CUABI_CU_GRAPH_EXEC_UPDATE_SUCCESS;
+    *info = (cu_update_info){0};
     return true;
 }
 
@@ -604,7 +639,7 @@ cu_result impl_cuGraphExecChildGraphNodeSetParams(cu_exec exec, cu_node node, cu
     dr_graph *g = dr_object_of(child_graph, DR_GRAPH);
     dr_step *s;
     struct dr_exec_run *run;
-    int32_t what;
+    cu_update_info what;
     DR_NEED(g);
     cu_result result = step_of(e, node, CUABI_CU_GRAPH_NODE_TYPE_GRAPH, &s);
     if (!result)
@@ -691,7 +726,7 @@ cu_result impl_cuGraphExecUpdate_v2(cu_exec exec, cu_graph graph, cu_update_info
     cu_result result = make_from(g, &run, NULL);
     if (result)
         return result;
-    if (same_shape(e->run, run, &info.result)) {
+    if (same_shape(e->run, run, &info)) {
         /* Programs go on naming nodes by the graph that the exec was made from. */
         for (uint32_t i = 0; i < run->count; i++) {
             run->steps[i].node = e->run->steps[i].node;

@@ -131,6 +131,9 @@ static cu_result submit(const void *function, const uint32_t grid[3], const uint
     dr_stream *s;
     cu_result result = dr_stream_of(c, handle, &s);
     dr_work work = {.kind = DR_WORK_LAUNCH};
+    /* CUDA Programming Guide, "Stream and Event Behavior": copies may go to another device's stream, launches may not. */
+    if (!result && s->context != c)
+        result = dr_fail(DR_ERROR(INVALID_HANDLE), "a launch in a stream of another context than the current one");
     if (!result)
         result = dr_launch_make(s->context, function, grid, block, shared_bytes, cooperative, params, extra, &work.of.launch);
     return result ? result : dr_stream_submit(s, &work, NULL, NULL);

@@ -284,7 +284,7 @@ void dr_memory_leave(dr_context *c)
 cu_result impl_cuMemAlloc_v2(cu_address *address, size_t bytes)
 {
     DR_NEED(address);
-    DR_USE(c);
+    DR_USE_UNCAPTURED(c);
     return dr_memory_new(c, bytes, DR_MEMORY_DEVICE, 0, false, address);
 }
 
@@ -292,7 +292,7 @@ cu_result impl_cuMemAllocPitch_v2(cu_address *address, size_t *pitch, size_t wid
 {
     DR_NEED(address && pitch && width_in_bytes && height);
     DR_NEED(element_size_bytes == 4 || element_size_bytes == 8 || element_size_bytes == 16);
-    DR_USE(c);
+    DR_USE_UNCAPTURED(c);
     if (width_in_bytes > DR_MAX_PITCH || height > UINT64_MAX / 2 / (width_in_bytes + DR_PITCH_ALIGNMENT))
         return DR_ERROR(INVALID_VALUE);
     size_t row = (width_in_bytes + DR_PITCH_ALIGNMENT - 1) & ~(size_t)(DR_PITCH_ALIGNMENT - 1);
@@ -304,7 +304,7 @@ cu_result impl_cuMemAllocPitch_v2(cu_address *address, size_t *pitch, size_t wid
 
 cu_result impl_cuMemFree_v2(cu_address address)
 {
-    DR_USE(c);
+    DR_USE_UNCAPTURED(c);
     dr_range range;
     if (address == 0)
         return CUABI_SUCCESS;
@@ -352,7 +352,7 @@ cu_result impl_cuMemAllocManaged(cu_address *address, size_t bytes, uint32_t fla
     DR_NEED(address);
     if (flags != CUABI_CU_MEM_ATTACH_GLOBAL && flags != CUABI_CU_MEM_ATTACH_HOST)
         return DR_ERROR(INVALID_VALUE);
-    DR_USE(c);
+    DR_USE_UNCAPTURED(c);
     return dr_memory_new(c, bytes, DR_MEMORY_MANAGED, flags, false, address);
 }
 
@@ -361,7 +361,7 @@ cu_result impl_cuMemAllocManaged(cu_address *address, size_t bytes, uint32_t fla
 cu_result impl_cuMemHostAlloc(void **pointer, size_t bytes, uint32_t flags)
 {
     DR_NEED(pointer && (flags & ~7u) == 0);
-    DR_USE(c);
+    DR_USE_UNCAPTURED(c);
     uint64_t address;
     cu_result result = dr_memory_new(c, bytes, DR_MEMORY_HOST, flags, false, &address);
     *pointer = (void *)(uintptr_t)address;
@@ -375,7 +375,7 @@ cu_result impl_cuMemAllocHost_v2(void **pointer, size_t bytes)
 
 cu_result impl_cuMemFreeHost(void *pointer)
 {
-    DR_USE(c);
+    DR_USE_UNCAPTURED(c);
     dr_range range;
     uint64_t address = (uint64_t)(uintptr_t)pointer;
     if (!pointer)
@@ -429,7 +429,7 @@ bool dr_host_map(dr_device *d, uint64_t address, uint64_t bytes, bool map)
 cu_result impl_cuMemHostRegister_v2(void *pointer, size_t bytesize, uint32_t flags)
 {
     DR_NEED(pointer && bytesize && (flags & ~15u) == 0);
-    DR_USE(c);
+    DR_USE_UNCAPTURED(c);
     uint64_t base = (uint64_t)(uintptr_t)pointer;
     if (bytesize > UINT64_MAX - base)
         return DR_ERROR(INVALID_VALUE);
@@ -454,7 +454,7 @@ static bool is_registered(const dr_range *r, void *unused)
 cu_result impl_cuMemHostUnregister(void *pointer)
 {
     DR_NEED(pointer);
-    DR_USE(c);
+    DR_USE_UNCAPTURED(c);
     dr_range range;
     if (!take((uint64_t)(uintptr_t)pointer, is_registered, NULL, &range))
         return DR_ERROR(HOST_MEMORY_NOT_REGISTERED);

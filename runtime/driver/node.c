@@ -252,26 +252,42 @@ cu_result impl_cuGraphAddHostNode(cu_node *node, cu_graph graph, const cu_node *
     return done(node, n, dr_node_set_host(n, node_params));
 }
 
+static cu_result copy_child(cu_graph child, dr_graph **copy)
+{
+    dr_graph *g = dr_object_of(child, DR_GRAPH);
+    cu_result result = g ? dr_graph_clone(g, copy) : dr_ready() ? dr_ready() : DR_ERROR(INVALID_VALUE);
+    if (!result)
+        (*copy)->owned = true;
+    return result;
+}
+
 static cu_result set_child(dr_node *n, cu_graph child)
 {
-    dr_graph *g = dr_object_of(child, DR_GRAPH), *copy;
-    if (!g)
-        return DR_ERROR(INVALID_VALUE);
-    cu_result result = dr_graph_clone(g, &copy);
+    dr_graph *copy;
+    cu_result result = copy_child(child, &copy);
     if (result)
         return result;
-    copy->owned = true;
-    if (n->of.child)
-        dr_graph_free(n->of.child);
+    dr_graph_free(n->of.child);
     n->of.child = copy;
     return CUABI_SUCCESS;
 }
 
+/* The child is copied before its node is there: a graph may become a child of itself. */
 cu_result impl_cuGraphAddChildGraphNode(cu_node *node, cu_graph graph, const cu_node *dependencies, size_t num_dependencies,
                                         cu_graph child_graph)
 {
-    ADD(GRAPH);
-    return done(node, n, set_child(n, child_graph));
+    dr_graph *copy;
+    dr_node *n;
+    cu_result result = copy_child(child_graph, &copy);
+    if (result)
+        return result;
+    result = add(node, graph, dependencies, num_dependencies, CUABI_CU_GRAPH_NODE_TYPE_GRAPH, &n);
+    if (result) {
+        dr_graph_free(copy);
+        return result;
+    }
+    n->of.child = copy;
+    return done(node, n, CUABI_SUCCESS);
 }
 
 cu_result impl_cuGraphAddEmptyNode(cu_node *node, cu_graph graph, const cu_node *dependencies, size_t num_dependencies)

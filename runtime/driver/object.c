@@ -46,7 +46,7 @@ void dr_object_free(void *p, dr_kind kind)
 dr_kind dr_kind_of(const void *handle)
 {
     /* Small numbers are special streams and mistakes; objects are aligned. */
-    if ((uintptr_t)handle < 4096 || (uintptr_t)handle % sizeof(void *) != 0)
+    if ((uintptr_t)handle < 4096 || (uintptr_t)handle % sizeof(void *) != 0 || dr_forked)
         return DR_DEAD;
     return (dr_kind)atomic_load_explicit(&((dr_object *)(uintptr_t)handle)->kind, memory_order_acquire);
 }

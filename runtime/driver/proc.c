@@ -19,6 +19,8 @@ static bool driver_has(const dr_api_row *row)
 cu_result impl_cuGetProcAddress_v2(const char *symbol, void **out, int cuda_version, uint64_t flags, int32_t *symbol_status)
 {
     DR_NEED(symbol && out && (flags & ~3u) == 0 && flags != 3);
+    if (cuda_version > DR_VERSION && !(dr_mode & DR_MODE_FORWARD))
+        return dr_fail(DR_ERROR(INVALID_VALUE), "%s of version %d: this is a driver of %d", symbol, cuda_version, DR_VERSION);
     const dr_api_row *best = NULL;
     bool known = false, own = flags & CUABI_CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
     *out = NULL;

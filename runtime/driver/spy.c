@@ -57,7 +57,7 @@ static int by_time(const void *a, const void *b)
 
 __attribute__((destructor)) static void print_stats(void)
 {
-    if (!wants_stats || pthread_mutex_trylock(&lock))
+    if (!wants_stats || dr_forked || pthread_mutex_trylock(&lock))
         return;
     uint64_t launches = 0, ns = 0;
     qsort(kernels, nkernels, sizeof *kernels, by_time);

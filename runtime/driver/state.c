@@ -17,6 +17,7 @@ enum { MOST_DEVICES = 16 };
 int dr_mode_bits = DR_MODE_UNDECIDED;
 void *dr_real[DR_API_ROWS][2];
 _Thread_local bool dr_per_thread;
+bool dr_forked;
 
 /* runtime/cuda/ looks for this when it opens a libcuda.so.1: such a one leads back to us. */
 DR_EXPORT extern const int pxb_shim;
@@ -104,12 +105,25 @@ static pxb_mma_model model_of(int capability)
                               : PXB_MMA_VOLTA;
 }
 
+/* What is wrong with the environment is told whether or not there is a log: nothing will work. */
+static void refuse(const char *format, const char *text)
+{
+    if (!why_none[0]) {
+        snprintf(why_none, sizeof why_none, format, text);
+        fprintf(stderr, "ptxbridge: %s\n", why_none);
+    }
+}
+
 static void add_device(const char *choice, size_t length)
 {
+    if (ndevices == MOST_DEVICES)
+        refuse("PTXBRIDGE_DEVICE=%s: more than 16 devices", getenv("PTXBRIDGE_DEVICE"));
     if (ndevices == MOST_DEVICES || length == 0)
         return;
     const char *wanted = getenv("PTXBRIDGE_CAPABILITY");
     int capability = wanted && *wanted ? read_capability(wanted) : 0;
+    if (wanted && *wanted && !capability)
+        refuse("PTXBRIDGE_CAPABILITY=%s is no compute capability: 5.0 to 19.9", wanted);
     dr_device *d = &devices[ndevices];
     d->ordinal = ndevices++;
     snprintf(d->choice, sizeof d->choice, "%.*s", (int)length, choice);
@@ -186,7 +200,7 @@ static void decide(void)
     else if (any)
         choose_best();
     else if (strcmp(choice, "cuda") == 0)
-        snprintf(why_none, sizeof why_none, "PTXBRIDGE_DEVICE=cuda: there is no NVIDIA driver that works");
+        refuse("PTXBRIDGE_DEVICE=%s: there is no NVIDIA driver that works", choice);
     else
         for (const char *p = choice; *p;) {
             size_t n = strcspn(p, ",");
@@ -194,6 +208,8 @@ static void decide(void)
             p += n + (p[n] == ',');
         }
     hide_devices();
+    if (why_none[0])
+        ndevices = 0;
     __atomic_store_n(&dr_mode_bits, mode, __ATOMIC_RELEASE);
 }
 
@@ -207,10 +223,28 @@ cu_result dr_ready(void)
     return atomic_load_explicit(&initialised, memory_order_acquire) ? CUABI_SUCCESS : DR_ERROR(NOT_INITIALIZED);
 }
 
+static void forked(void)
+{
+    if (!atomic_load(&initialised))        /* nothing was begun: the child may begin */
+        return;
+    dr_forked = true;
+    atomic_store(&initialised, false);
+    dr_contexts_forked();
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forked);
+}
+
 cu_result impl_cuInit(uint32_t flags)
 {
+    static pthread_once_t watch_once = PTHREAD_ONCE_INIT;
     if (flags)
         return DR_ERROR(INVALID_VALUE);
+    if (dr_forked)
+        return dr_fail(DR_ERROR(NOT_INITIALIZED), "the parent of this process had initialised the driver before fork()");
+    pthread_once(&watch_once, watch_forks);
     dr_decide();
     if (ndevices == 0)
         return dr_fail(DR_ERROR(NO_DEVICE), "%s", why_none[0] ? why_none : "no device is visible");

@@ -463,7 +463,7 @@ cu_result impl_cuStreamQuery(cu_stream stream)
 {
     USE_STREAM(c, s, stream);
     if (dr_stream_captured(s))
-        return DR_ERROR(STREAM_CAPTURE_UNSUPPORTED);
+        return dr_capture_spoil(s);
     /* The legacy stream has done its work when those that it waits for have. */
     pthread_mutex_lock(&dr_lock);
     bool pending = busy(s) || (s == c->legacy && legacy_points(s, NULL));
@@ -477,7 +477,7 @@ cu_result impl_cuStreamSynchronize(cu_stream stream)
 {
     USE_STREAM(c, s, stream);
     if (dr_stream_captured(s))
-        return DR_ERROR(STREAM_CAPTURE_UNSUPPORTED);
+        return dr_capture_spoil(s);
     if (s == s->context->legacy)
         while (true) {
             /* Work of the legacy stream would wait for the blocking streams, and so does its end. */
@@ -502,7 +502,7 @@ cu_result impl_cuStreamAddCallback(cu_stream stream, cu_stream_callback callback
     DR_NEED(callback && flags == 0);
     USE_STREAM(c, s, stream);
     if (dr_stream_captured(s))
-        return DR_ERROR(STREAM_CAPTURE_UNSUPPORTED);
+        return dr_capture_spoil(s);
     dr_work work = {.kind = DR_WORK_CALLBACK, .of.callback = {callback, stream, user_data}};
     return dr_stream_submit(s, &work, NULL, NULL);
 }

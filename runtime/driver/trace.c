@@ -128,9 +128,20 @@ void dr_call_end(dr_call *call)
     fwrite(call->text, 1, call->length, stderr);
 }
 
+/* What CUDA's static runtime begins with, and gives up without: it may have come past `exec`, which recognises it. */
+static void tell_of_static_runtime(void)
+{
+    static _Atomic bool told;
+    if (!atomic_exchange(&told, true))
+        fprintf(stderr, "ptxbridge: this program asks for what only NVIDIA's own driver has (cuGetExportTable), as one that is linked with CUDA's "
+                        "static runtime does.\nLink it with the shared runtime: nvcc -cudart shared …, or in CMake CUDA_RUNTIME_LIBRARY Shared.\n");
+}
+
 cu_result dr_absent(int row)
 {
     dr_decide();
+    if (!(dr_mode & DR_MODE_FORWARD) && strcmp(dr_api[row].symbol, "cuGetExportTable") == 0)
+        tell_of_static_runtime();
     if (dr_mode & DR_MODE_TRACE)
         fprintf(stderr, "ptxbridge: %s(…) = 801 CUDA_ERROR_NOT_SUPPORTED\n", dr_api[row].symbol);
     return dr_ready() && !(dr_mode & DR_MODE_FORWARD) ? dr_ready() : dr_fail(DR_ERROR(NOT_SUPPORTED), "%s is not served", dr_api[row].symbol);

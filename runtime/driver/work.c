@@ -107,6 +107,8 @@ static void write_value(const dr_work *w)
 
 /* ------------------------------------------------------------ all kinds */
 
+_Thread_local bool dr_in_callback;
+
 /* A copy or set whose addresses turned out wrong is for the device what a wild access is, unless the caller waits and can be told. */
 static cu_result note_failure(dr_context *c, cu_result result)
 {
@@ -128,7 +130,9 @@ cu_result dr_work_run(dr_context *c, dr_stream *stream, const dr_work *w)
         return CUABI_SUCCESS;
     }
     if (w->kind == DR_WORK_CALLBACK) {
+        dr_in_callback = true;
         w->of.callback.call(w->of.callback.stream, sticky, w->of.callback.user);
+        dr_in_callback = false;
         return CUABI_SUCCESS;
     }
     if (sticky)
@@ -137,7 +141,11 @@ cu_result dr_work_run(dr_context *c, dr_stream *stream, const dr_work *w)
     case DR_WORK_LAUNCH: return launch(c, &w->of.launch);
     case DR_WORK_COPY: return note_failure(c, dr_copy_run(&w->of.copy));
     case DR_WORK_SET: return note_failure(c, dr_set_run(&w->of.set));
-    case DR_WORK_HOST: w->of.host.call(w->of.host.user); break;
+    case DR_WORK_HOST:
+        dr_in_callback = true;
+        w->of.host.call(w->of.host.user);
+        dr_in_callback = false;
+        break;
     case DR_WORK_FREE: return dr_pool_free_done(w->of.address);
     case DR_WORK_WAIT_VALUE: wait_value(c, w); break;
     case DR_WORK_WRITE_VALUE: write_value(w); break;

@@ -130,8 +130,6 @@ TEST_F(Graph, CaptureFollowsEventsAndRunsNothing)
     OK(cuStreamIsCapturing(t, &status));
     EXPECT_EQ(status, CUABI_CU_STREAM_CAPTURE_STATUS_ACTIVE);
     OK(launch(f, p, 10, 32, t));
-    EXPECT_EQ(cuStreamQuery(t), CUABI_CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-    EXPECT_EQ(cuEventQuery(fork), CUABI_CUDA_ERROR_CAPTURED_EVENT);
     EXPECT_EQ(cuStreamEndCapture(t, &g), CUABI_CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
     OK(cuEventRecord(join, t));
     OK(cuStreamWaitEvent(s, join, 0));

@@ -532,6 +532,7 @@ TEST_F(Driver, LookUpGoesByVersionAndStream)
     cuGetProcAddress_v2("cuNothing", &p, 13000, 0, &status);
     EXPECT_EQ(status, CUABI_CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
     EXPECT_EQ(cuGetProcAddress("cuNothing", &p, 13000, 0), CUABI_CUDA_ERROR_NOT_FOUND);
+    EXPECT_EQ(cuGetProcAddress_v2("cuMemAlloc", &p, 99000, 0, &status), CUABI_CUDA_ERROR_INVALID_VALUE);   /* newer than the driver */
     OK(cuGetProcAddress_v2("cuMulticastCreate", &p, 13000, 0, &status));
     uint64_t handle;
     EXPECT_EQ(reinterpret_cast<cu_result (*)(void *, void *)>(p)(&handle, &handle), CUABI_CUDA_ERROR_NOT_SUPPORTED);

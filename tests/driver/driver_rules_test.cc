@@ -1,0 +1,296 @@
+// driver_rules_test.cc - what a program may not do, and what it is told: calls in host functions, during captures, after fork(), across
+// contexts; updates of graphs that are none.
+#include <sys/wait.h>
+#include <unistd.h>
+#include "driver/driver_harness.h"
+
+namespace
+{
+
+// ---------------------------------------------------------------- host functions
+
+struct asked {
+    cu_stream stream;
+    std::atomic<int> alloc{-1}, sync{-1};
+};
+
+void ask(void *user)
+{
+    auto *a = static_cast<asked *>(user);
+    cu_address p;
+    a->alloc = cuMemAlloc_v2(&p, 16);
+    a->sync = cuStreamSynchronize(a->stream);          // of itself: it would never end
+}
+
+void ask_back(cu_stream, cu_result, void *user)
+{
+    ask(user);
+}
+
+TEST_F(Driver, HostFunctionsMakeNoCalls)
+{
+    asked host{}, callback{};
+    cu_stream s;
+    OK(cuStreamCreate(&s, 0));
+    host.stream = callback.stream = s;
+    OK(cuLaunchHostFunc(s, ask, &host));
+    OK(cuStreamAddCallback(s, ask_back, &callback, 0));
+    OK(cuStreamSynchronize(s));
+    for (const asked *a : {&host, &callback}) {
+        EXPECT_EQ(a->alloc, CUABI_CUDA_ERROR_NOT_PERMITTED);
+        EXPECT_EQ(a->sync, CUABI_CUDA_ERROR_NOT_PERMITTED);
+    }
+}
+
+// ---------------------------------------------------------------- fork
+
+TEST_F(Driver, AChildOfForkHasNoDriver)
+{
+    cu_function f = kernel(add_kernel());
+    cu_address p = memory(128);
+    OK(launch(f, p, 1));                               // there is a thread, which does not come along
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20);                                     // a child that waits for it would wait for ever
+        cu_address q;
+        int count;
+        bool told = cuInit(0) == CUABI_CUDA_ERROR_NOT_INITIALIZED && cuDeviceGetCount(&count) == CUABI_CUDA_ERROR_NOT_INITIALIZED &&
+                    cuMemAlloc_v2(&q, 16) == CUABI_CUDA_ERROR_NOT_INITIALIZED && launch(f, p, 1) == CUABI_CUDA_ERROR_NOT_INITIALIZED &&
+                    cuStreamSynchronize(nullptr) == CUABI_CUDA_ERROR_NOT_INITIALIZED &&
+                    cuCtxDestroy_v2(context) == CUABI_CUDA_ERROR_NOT_INITIALIZED;
+        _exit(told ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    OK(launch(f, p, 1));
+    OK(cuCtxSynchronize());                            // the parent goes on
+}
+
+// ---------------------------------------------------------------- two contexts
+
+TEST_F(Driver, StreamsAndEventsBelongToTheirContext)
+{
+    cu_function f = kernel(add_kernel());
+    cu_address p = memory(128);
+    cu_context other;
+    cu_stream here, there;
+    cu_event event;
+    OK(cuStreamCreate(&here, 0));
+    OK(cuEventCreate(&event, 0));
+    OK(cuMemsetD32_v2(p, 0, 32));
+    OK(cuCtxCreate_v2(&other, 0, 0));
+    OK(cuStreamCreate(&there, 0));
+    EXPECT_EQ(cuEventRecord(event, there), CUABI_CUDA_ERROR_INVALID_HANDLE);
+    OK(cuStreamWaitEvent(there, event, 0));            // waiting crosses contexts
+    OK(cuCtxSetCurrent(context));
+    EXPECT_EQ(launch(f, p, 1, 32, there), CUABI_CUDA_ERROR_INVALID_HANDLE);
+    OK(cuMemsetD32Async(p, 7, 32, there));             // copies and sets do as well
+    OK(cuStreamSynchronize(there));
+    OK(launch(f, p, 1, 32, here));
+    OK(cuStreamSynchronize(here));
+    uint32_t v = 0;
+    OK(cuMemcpyDtoH_v2(&v, p, 4));
+    EXPECT_EQ(v, 8u);
+    OK(cuCtxDestroy_v2(other));
+}
+
+TEST_F(Driver, FlagsOfContextsAreChecked)
+{
+    cu_context other;
+    EXPECT_EQ(cuCtxCreate_v2(&other, 3, 0), CUABI_CUDA_ERROR_INVALID_VALUE);       // spin and yield
+    EXPECT_EQ(cuDevicePrimaryCtxSetFlags_v2(0, 7), CUABI_CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuDevicePrimaryCtxSetFlags_v2(0, 0x100), CUABI_CUDA_ERROR_INVALID_VALUE);
+    OK(cuDevicePrimaryCtxSetFlags_v2(0, 4));
+    OK(cuDevicePrimaryCtxSetFlags_v2(0, 0));
+}
+
+// ---------------------------------------------------------------- captures
+
+class Capture : public Driver {
+protected:
+    void SetUp() override
+    {
+        Driver::SetUp();
+        OK(cuStreamCreate(&s, CUABI_CU_STREAM_NON_BLOCKING));
+        OK(cuEventCreate(&e, 0));
+        OK(cuEventRecord(e, nullptr));
+    }
+    // Begins a capture, makes a call in this thread or another, ends the capture.
+    template <typename Call> void with(int32_t mode, bool elsewhere, Call call, cu_result answer, bool spoils)
+    {
+        cu_graph g = nullptr;
+        cu_result got = -1;
+        OK(cuStreamBeginCapture_v2(s, mode));
+        if (elsewhere)
+            std::thread([&] {
+                EXPECT_EQ(cuCtxSetCurrent(context), CUABI_SUCCESS);
+                got = call();
+            }).join();
+        else
+            got = call();
+        EXPECT_EQ(got, answer);
+        EXPECT_EQ(cuStreamEndCapture(s, &g), spoils ? CUABI_CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUABI_SUCCESS);
+        EXPECT_EQ(g == nullptr, spoils);
+        if (g) {
+            OK(cuGraphDestroy(g));
+        }
+    }
+    cu_stream s = nullptr;
+    cu_event e = nullptr;
+};
+
+enum { GLOBAL, THREAD_LOCAL, RELAXED };
+const cu_result unsupported = CUABI_CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+
+TEST_F(Capture, UnsafeCallsGoByTheMode)
+{
+    auto alloc = [] {
+        cu_address p;
+        return cuMemAlloc_v2(&p, 16);
+    };
+    auto query = [&] { return cuEventQuery(e); };
+    auto exchanged = [&] {                             // this thread lets others' captures be
+        int32_t mode = THREAD_LOCAL;
+        EXPECT_EQ(cuThreadExchangeStreamCaptureMode(&mode), CUABI_SUCCESS);
+        EXPECT_EQ(mode, GLOBAL);
+        return alloc();
+    };
+    with(GLOBAL, false, alloc, unsupported, true);
+    with(GLOBAL, true, alloc, unsupported, true);
+    with(GLOBAL, true, query, unsupported, true);
+    with(GLOBAL, true, exchanged, CUABI_SUCCESS, false);
+    with(THREAD_LOCAL, false, alloc, unsupported, true);
+    with(THREAD_LOCAL, true, alloc, CUABI_SUCCESS, false);
+    with(RELAXED, false, alloc, CUABI_SUCCESS, false);
+    with(RELAXED, true, query, CUABI_SUCCESS, false);
+    OK(alloc());                                       // nothing stays behind
+}
+
+TEST_F(Capture, WaitingSpoilsItInEveryMode)
+{
+    for (int32_t mode : {GLOBAL, THREAD_LOCAL, RELAXED}) {
+        with(mode, false, [&] { return cuStreamSynchronize(s); }, unsupported, true);
+        with(mode, false, [&] { return cuStreamQuery(s); }, unsupported, true);
+        with(mode, true, [&] { return cuCtxSynchronize(); }, unsupported, true);
+        with(mode, false, [&] { return cuStreamAddCallback(s, ask_back, nullptr, 0); }, unsupported, true);
+        with(mode, false,
+             [&] {
+                 EXPECT_EQ(cuEventRecord(e, s), CUABI_SUCCESS);
+                 return cuEventQuery(e);
+             },
+             CUABI_CUDA_ERROR_CAPTURED_EVENT, true);
+        OK(cuEventRecord(e, nullptr));
+    }
+}
+
+// ---------------------------------------------------------------- graphs
+
+class Update : public Driver {
+protected:
+    void SetUp() override
+    {
+        Driver::SetUp();
+        f = kernel(add_kernel());
+        p = memory(256);
+        OK(cuGraphCreate(&g, 0));
+        add_set(g, 1, &set);
+        add_kernel_to(g, {set}, &first);
+        add_kernel_to(g, {set}, &second);
+        OK(cuGraphInstantiateWithFlags(&exec, g, 0));
+    }
+    void add_set(cu_graph to, size_t height, cu_node *node)
+    {
+        cu_memset_node m = {};
+        m.to = p, m.pitch = 64, m.value = 5, m.element_bytes = 4, m.width = 8, m.height = height;
+        OK(cuGraphAddMemsetNode(node, to, nullptr, 0, &m, context));
+    }
+    void add_kernel_to(cu_graph to, std::vector<cu_node> before, cu_node *node)
+    {
+        cu_kernel_node k = {};
+        void *params[] = {&p, &n};
+        k.function = f;
+        k.grid[0] = k.grid[1] = k.grid[2] = k.block[0] = k.block[1] = k.block[2] = 1;
+        k.params = params;
+        OK(cuGraphAddKernelNode_v2(node, to, before.data(), before.size(), &k));
+    }
+    void refuse(cu_graph with, int32_t result, cu_node node, cu_node from = nullptr)
+    {
+        cu_update_info info = {};
+        EXPECT_EQ(cuGraphExecUpdate_v2(exec, with, &info), CUABI_CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+        EXPECT_EQ(info.result, result);
+        EXPECT_EQ(info.error_node, node);
+        EXPECT_EQ(info.error_from, from);
+        OK(cuGraphDestroy(with));
+    }
+    cu_function f = nullptr;
+    cu_address p = 0;
+    uint32_t n = 3;
+    cu_graph g = nullptr, h = nullptr;
+    cu_node set = nullptr, first = nullptr, second = nullptr;
+    cu_exec exec = nullptr;
+};
+
+TEST_F(Update, TellsWhichNodeChanged)
+{
+    cu_node a, b, c;
+    OK(cuGraphCreate(&h, 0));                          // too few
+    add_set(h, 1, &a);
+    refuse(h, CUABI_CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, nullptr);
+    OK(cuGraphCreate(&h, 0));                          // a chain
+    add_set(h, 1, &a);
+    add_kernel_to(h, {a}, &b);
+    add_kernel_to(h, {b}, &c);
+    refuse(h, CUABI_CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, c, b);
+    OK(cuGraphCreate(&h, 0));                          // an edge more
+    add_set(h, 1, &a);
+    add_kernel_to(h, {a}, &b);
+    add_kernel_to(h, {a, b}, &c);
+    refuse(h, CUABI_CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, c);
+    OK(cuGraphCreate(&h, 0));                          // another kind
+    add_set(h, 1, &a);
+    add_kernel_to(h, {a}, &b);
+    OK(cuGraphAddEmptyNode(&c, h, &a, 1));
+    refuse(h, CUABI_CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, c);
+    OK(cuGraphCreate(&h, 0));                          // another shape of what is set
+    add_set(h, 2, &a);
+    add_kernel_to(h, {a}, &b);
+    add_kernel_to(h, {a}, &c);
+    refuse(h, CUABI_CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, a);
+    n = 10;                                            // nothing but a value
+    OK(cuGraphCreate(&h, 0));
+    add_set(h, 1, &a);
+    add_kernel_to(h, {a}, &b);
+    add_kernel_to(h, {a}, &c);
+    cu_update_info info = {};
+    OK(cuGraphExecUpdate_v2(exec, h, &info));
+    EXPECT_EQ(info.result, CUABI_CU_GRAPH_EXEC_UPDATE_SUCCESS);
+    OK(cuGraphLaunch(exec, nullptr));
+    uint32_t v = 0;
+    OK(cuMemcpyDtoH_v2(&v, p, 4));
+    EXPECT_EQ(v % 5, 0u);                              // 15 or, since both kernels run at once, 25
+    EXPECT_GT(v, 5u);
+}
+
+TEST_F(Update, AGraphMayBecomeAChildOfItself)
+{
+    cu_node child;
+    cu_exec more;
+    OK(cuGraphDestroyNode(second));
+    OK(cuGraphAddChildGraphNode(&child, g, &first, 1, g));
+    size_t nodes = 0;
+    cu_graph inside;
+    OK(cuGraphGetNodes(g, nullptr, &nodes));
+    EXPECT_EQ(nodes, 3u);
+    OK(cuGraphChildGraphNodeGetGraph(child, &inside));
+    OK(cuGraphGetNodes(inside, nullptr, &nodes));
+    EXPECT_EQ(nodes, 2u);                              // as it was before
+    OK(cuGraphInstantiateWithFlags(&more, g, 0));
+    OK(cuGraphLaunch(more, nullptr));
+    uint32_t v = 0;
+    OK(cuMemcpyDtoH_v2(&v, p, 4));
+    EXPECT_EQ(v, 8u);
+    EXPECT_EQ(cuGraphAddChildGraphNode(&child, g, nullptr, 0, nullptr), CUABI_CUDA_ERROR_INVALID_VALUE);
+}
+
+}
