@@ -107,7 +107,7 @@ API cudart_error cudaMallocArray(cu_array *array, const cudart_channels *channel
 
 API cudart_error cudaFreeArray(cu_array array)
 {
-    return CALL(array ? driver.cuArrayDestroy(array) : 0);
+    return CALL(array ? driver.cuArrayDestroy(array) : sound());
 }
 
 API cudart_error cudaMallocMipmappedArray(cu_mipmap *mipmap, const cudart_channels *channels, cudart_extent extent, uint32_t levels,
@@ -123,7 +123,7 @@ API cudart_error cudaMallocMipmappedArray(cu_mipmap *mipmap, const cudart_channe
 
 API cudart_error cudaFreeMipmappedArray(cu_mipmap mipmap)
 {
-    return CALL(mipmap ? driver.cuMipmappedArrayDestroy(mipmap) : 0);
+    return CALL(mipmap ? driver.cuMipmappedArrayDestroy(mipmap) : sound());
 }
 
 API cudart_error cudaGetMipmappedArrayLevel(cu_array *array, cu_mipmap mipmap, uint32_t level)

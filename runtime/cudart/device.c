@@ -3,8 +3,6 @@
 #include "runtime/cudart/internal.h"
 
 enum { RUNTIME_VERSION = CUDART_MAJOR >= 13 ? 13000 : 12090 };
-/* cuDevicePrimaryCtxSetFlags takes scheduling, mapping and local-memory flags. */
-enum { DEVICE_FLAGS = 0xff };
 
 API cudart_error cudaDriverGetVersion(int *version)
 {
@@ -55,7 +53,7 @@ API cudart_error cudaInitDevice(int device, uint32_t device_flags, uint32_t flag
     enum { FLAGS_GIVEN = 1 };            /* cudaInitDeviceFlagsAreValid */
     cudart_error error = start_driver();
     if (!error && (flags & FLAGS_GIVEN))
-        error = driver.cuDevicePrimaryCtxSetFlags_v2(device, device_flags & DEVICE_FLAGS);
+        error = driver.cuDevicePrimaryCtxSetFlags_v2(device, device_flags);
     int now = thread.device;
     if (!error)
         error = use_device(device);
@@ -83,7 +81,7 @@ API cudart_error cudaSetValidDevices(int *devices, int count)
 API cudart_error cudaSetDeviceFlags(uint32_t flags)
 {
     cudart_error error = start_driver();
-    return record(error ? error : driver.cuDevicePrimaryCtxSetFlags_v2(thread.device, flags & DEVICE_FLAGS));
+    return record(error ? error : driver.cuDevicePrimaryCtxSetFlags_v2(thread.device, flags));
 }
 
 API cudart_error cudaGetDeviceFlags(uint32_t *flags)
@@ -193,7 +191,12 @@ API cudart_error cudaDeviceGetP2PAttribute(int *value, int32_t attribute, int fr
 API cudart_error cudaDeviceEnablePeerAccess(int peer, uint32_t flags)
 {
     cu_context context;
+    int device;
     cudart_error error = primary_of(peer, &context);
+    if (!error)
+        error = current_device(&device);
+    if (!error && peer == device)        /* which is not its own peer */
+        error = RT_cudaErrorInvalidDevice;
     return record(error ? error : driver.cuCtxEnablePeerAccess(context, flags));
 }
 

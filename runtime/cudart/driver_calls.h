@@ -42,6 +42,7 @@
     X(cuCtxGetFlags, (uint32_t *flags))                                                                                \
     X(cuCtxGetLimit, (size_t *value, int32_t limit))                                                                   \
     X(cuCtxGetSharedMemConfig, (int32_t *config))                                                                      \
+    X(cuCtxGetApiVersion, (cu_context context, uint32_t *version))                                                     \
     X(cuCtxGetStreamPriorityRange, (int *least_priority, int *greatest_priority))                                      \
     X(cuCtxResetPersistingL2Cache, (void))                                                                             \
     X(cuCtxSetCacheConfig, (int32_t config))                                                                           \
@@ -173,6 +174,7 @@
     X(cuIpcOpenMemHandle_v2, (cu_address *pdptr, cu_ipc handle, uint32_t flags))                                       \
     X(cuKernelGetAttribute, (int *value, int32_t attribute, cu_kernel kernel, cu_device device))                       \
     X(cuKernelGetFunction, (cu_function *func, cu_kernel kernel))                                                      \
+    X(cuFuncGetName, (const char **name, cu_function function))                                                        \
     X(cuKernelGetName, (const char **name, cu_kernel function))                                                        \
     X(cuKernelGetParamInfo, (cu_kernel kernel, size_t param_index, size_t *param_offset, size_t *param_size))          \
     X(cuKernelSetAttribute, (int32_t attribute, int val, cu_kernel kernel, cu_device device))                          \

@@ -34,6 +34,7 @@ typedef struct launch_setup { cudart_dim3 grid, block; size_t shared_bytes; cuda
 
 typedef struct thread_state {
     int device;
+    uint32_t resets;                     /* cudaDeviceReset() of any thread, as far as this one has heard */
     cudart_error last;
     uint32_t nsetups;                    /* a launch's arguments may contain a launch */
     launch_setup setups[NESTED_LAUNCHES];
@@ -43,6 +44,8 @@ extern __thread thread_state thread;
 /* Makes sure that a context is current on this thread: the one that the program chose, else the primary one of its device. */
 cudart_error enter(void);
 cudart_error use_device(int device);
+/* For a call that has nothing to do: the error that ended the current context, which every call answers with. */
+cudart_error sound(void);
 /* The device of the current context. */
 cudart_error current_device(int *device);
 /* The primary context of a device, made if need be; the thread's own stays current. */

@@ -50,8 +50,16 @@ static bool is_bad_shape(cudart_dim3 grid, cudart_dim3 block)
     return (uint64_t)block.x * block.y * block.z > (uint64_t)most[0];
 }
 
-static cudart_error launch_error(cu_result result, cudart_dim3 grid, cudart_dim3 block)
+static bool is_kernel(cu_kernel kernel)
 {
+    const char *name;
+    return !driver.cuKernelGetName(&name, kernel) || !driver.cuFuncGetName(&name, (cu_function)kernel);
+}
+
+static cudart_error launch_error(cu_result result, cu_kernel kernel, cudart_dim3 grid, cudart_dim3 block)
+{
+    if (result == CUABI_CUDA_ERROR_INVALID_HANDLE && is_kernel(kernel))
+        return RT_cudaErrorInvalidResourceHandle;        /* it was the stream */
     if (result == CUABI_CUDA_ERROR_INVALID_VALUE && is_bad_shape(grid, block))
         return RT_cudaErrorInvalidConfiguration;
     return kernel_error(result);
@@ -70,7 +78,7 @@ static cudart_error launch(const void *function, cudart_dim3 grid, cudart_dim3 b
                                                        stream, args)
                     : driver.cuLaunchKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, (uint32_t)shared_bytes, stream, args,
                                             NULL);
-    return launch_error(result, grid, block);
+    return launch_error(result, kernel, grid, block);
 }
 
 API cudart_error cudaLaunchKernel(const void *function, cudart_dim3 grid, cudart_dim3 block, void **args, size_t shared_bytes,
@@ -117,7 +125,7 @@ static cudart_error launch_config(const cudart_launch_config *config, const void
     TRY(convert_config(config, &converted));
     converted.stream = stream;
     TRY(kernel_of(function, &kernel));
-    return launch_error(driver.cuLaunchKernelEx(&converted, (cu_function)kernel, args, NULL), config->grid, config->block);
+    return launch_error(driver.cuLaunchKernelEx(&converted, (cu_function)kernel, args, NULL), kernel, config->grid, config->block);
 }
 
 API cudart_error cudaLaunchKernelExC(const cudart_launch_config *config, const void *function, void **args)

@@ -18,14 +18,14 @@ API cudart_error cudaMalloc(void **pointer, size_t bytes)
         return record(RT_cudaErrorInvalidValue);
     *pointer = NULL;
     cu_address address = 0;
-    cudart_error error = CALL(bytes ? driver.cuMemAlloc_v2(&address, bytes) : 0);
+    cudart_error error = CALL(bytes ? driver.cuMemAlloc_v2(&address, bytes) : sound());
     *pointer = (void *)(uintptr_t)address;
     return error;
 }
 
 API cudart_error cudaFree(void *pointer)
 {
-    return CALL(pointer ? driver.cuMemFree_v2(address_of(pointer)) : 0);
+    return CALL(pointer ? driver.cuMemFree_v2(address_of(pointer)) : sound());
 }
 
 API cudart_error cudaMallocHost(void **pointer, size_t bytes)
@@ -33,7 +33,7 @@ API cudart_error cudaMallocHost(void **pointer, size_t bytes)
     if (!pointer)
         return record(RT_cudaErrorInvalidValue);
     *pointer = NULL;
-    return CALL(bytes ? driver.cuMemHostAlloc(pointer, bytes, 0) : 0);
+    return CALL(bytes ? driver.cuMemHostAlloc(pointer, bytes, 0) : sound());
 }
 
 API cudart_error cudaHostAlloc(void **pointer, size_t bytes, uint32_t flags)
@@ -41,12 +41,12 @@ API cudart_error cudaHostAlloc(void **pointer, size_t bytes, uint32_t flags)
     if (!pointer)
         return record(RT_cudaErrorInvalidValue);
     *pointer = NULL;
-    return CALL(bytes ? driver.cuMemHostAlloc(pointer, bytes, flags) : 0);
+    return CALL(bytes ? driver.cuMemHostAlloc(pointer, bytes, flags) : sound());
 }
 
 API cudart_error cudaFreeHost(void *pointer)
 {
-    return CALL(pointer ? driver.cuMemFreeHost(pointer) : 0);
+    return CALL(pointer ? driver.cuMemFreeHost(pointer) : sound());
 }
 
 API cudart_error cudaHostRegister(void *pointer, size_t bytes, uint32_t flags)
@@ -91,7 +91,7 @@ API cudart_error cudaMallocPitch(void **pointer, size_t *pitch, size_t width, si
     *pointer = NULL;
     *pitch = 0;
     if (width == 0 || height == 0)
-        return CALL(0);
+        return CALL(sound());
     cudart_error error = CALL(driver.cuMemAllocPitch_v2(&address, pitch, width, height, PITCH_ELEMENT));
     *pointer = (void *)(uintptr_t)address;
     return error;
@@ -118,7 +118,7 @@ API cudart_error cudaMallocAsync(void **pointer, size_t bytes, cudart_stream str
     cu_address address = 0;
     if (!pointer)
         return record(RT_cudaErrorInvalidValue);
-    cudart_error error = CALL(bytes ? driver.cuMemAllocAsync(&address, bytes, stream) : 0);
+    cudart_error error = CALL(bytes ? driver.cuMemAllocAsync(&address, bytes, stream) : sound());
     *pointer = (void *)(uintptr_t)address;
     return error;
 }
@@ -129,7 +129,7 @@ API cudart_error cudaMallocFromPoolAsync(void **pointer, size_t bytes, cu_pool p
     cu_address address = 0;
     if (!pointer)
         return record(RT_cudaErrorInvalidValue);
-    cudart_error error = CALL(bytes ? driver.cuMemAllocFromPoolAsync(&address, bytes, pool, stream) : 0);
+    cudart_error error = CALL(bytes ? driver.cuMemAllocFromPoolAsync(&address, bytes, pool, stream) : sound());
     *pointer = (void *)(uintptr_t)address;
     return error;
 }
@@ -137,7 +137,7 @@ PTSZ(cudaMallocFromPoolAsync, (void **pointer, size_t bytes, cu_pool pool, cudar
 
 API cudart_error cudaFreeAsync(void *pointer, cudart_stream stream)
 {
-    return CALL(pointer ? driver.cuMemFreeAsync(address_of(pointer), stream) : 0);
+    return CALL(pointer ? driver.cuMemFreeAsync(address_of(pointer), stream) : sound());
 }
 PTSZ(cudaFreeAsync, (void *pointer, cudart_stream stream), (pointer, stream))
 
@@ -195,12 +195,12 @@ API cudart_error cudaDeviceGetMemPool(cu_pool *pool, int device)
 
 API cudart_error cudaMemset(void *pointer, int value, size_t bytes)
 {
-    return CALL(bytes ? driver.cuMemsetD8_v2(address_of(pointer), (uint8_t)value, bytes) : 0);
+    return CALL(bytes ? driver.cuMemsetD8_v2(address_of(pointer), (uint8_t)value, bytes) : sound());
 }
 
 API cudart_error cudaMemsetAsync(void *pointer, int value, size_t bytes, cudart_stream stream)
 {
-    return CALL(bytes ? driver.cuMemsetD8Async(address_of(pointer), (uint8_t)value, bytes, stream) : 0);
+    return CALL(bytes ? driver.cuMemsetD8Async(address_of(pointer), (uint8_t)value, bytes, stream) : sound());
 }
 PTSZ(cudaMemsetAsync, (void *pointer, int value, size_t bytes, cudart_stream stream), (pointer, value, bytes, stream))
 
@@ -211,12 +211,12 @@ API cudart_error cudaMemset_ptds(void *pointer, int value, size_t bytes)
 
 API cudart_error cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height)
 {
-    return CALL(width && height ? driver.cuMemsetD2D8_v2(address_of(pointer), pitch, (uint8_t)value, width, height) : 0);
+    return CALL(width && height ? driver.cuMemsetD2D8_v2(address_of(pointer), pitch, (uint8_t)value, width, height) : sound());
 }
 
 API cudart_error cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width, size_t height, cudart_stream stream)
 {
-    return CALL(width && height ? driver.cuMemsetD2D8Async(address_of(pointer), pitch, (uint8_t)value, width, height, stream) : 0);
+    return CALL(width && height ? driver.cuMemsetD2D8Async(address_of(pointer), pitch, (uint8_t)value, width, height, stream) : sound());
 }
 PTSZ(cudaMemset2DAsync, (void *pointer, size_t pitch, int value, size_t width, size_t height, cudart_stream stream),
      (pointer, pitch, value, width, height, stream))

@@ -5,6 +5,7 @@
 __thread thread_state thread;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cu_context primaries[MOST_DEVICES];          /* retained once by this library */
+static _Atomic uint32_t resets;
 
 cudart_error use_device(int device)
 {
@@ -32,7 +33,19 @@ cudart_error enter(void)
     TRY(start_driver());
     cu_context context;
     TRY(driver.cuCtxGetCurrent(&context));
+    if (context && thread.resets != resets) {
+        /* Another thread has reset a device: if it was this one's, its next call begins anew. */
+        uint32_t version;
+        thread.resets = resets;
+        if (driver.cuCtxGetApiVersion(context, &version))
+            context = NULL;
+    }
     return context ? RT_cudaSuccess : use_device(thread.device);
+}
+
+cudart_error sound(void)
+{
+    return driver.cuCtxGetStreamPriorityRange(NULL, NULL);
 }
 
 cudart_error current_device(int *device)
@@ -54,6 +67,7 @@ void forget_device(int device)
 {
     pthread_mutex_lock(&lock);
     primaries[device] = NULL;
+    resets++;
     pthread_mutex_unlock(&lock);
     driver.cuCtxSetCurrent(NULL);
 }

@@ -112,7 +112,7 @@ API cudart_error cudaCreateTextureObject(cu_object *out, const cudart_resource *
 
 API cudart_error cudaDestroyTextureObject(cu_object texture)
 {
-    return CALL(texture ? driver.cuTexObjectDestroy(texture) : 0);
+    return CALL(texture ? driver.cuTexObjectDestroy(texture) : sound());
 }
 
 API cudart_error cudaGetTextureObjectResourceDesc(cudart_resource *out, cu_object texture)
@@ -155,7 +155,7 @@ API cudart_error cudaCreateSurfaceObject(cu_object *out, const cudart_resource *
 
 API cudart_error cudaDestroySurfaceObject(cu_object surface)
 {
-    return CALL(surface ? driver.cuSurfObjectDestroy(surface) : 0);
+    return CALL(surface ? driver.cuSurfObjectDestroy(surface) : sound());
 }
 
 API cudart_error cudaGetSurfaceObjectResourceDesc(cudart_resource *out, cu_object surface)

@@ -1,5 +1,6 @@
 // errors.cu - what goes wrong, and how: refused launches leave the device well, faults of kernels stick until a reset.
 #include <cstring>
+#include <thread>
 #include "check.h"
 
 __global__ void nothing()
@@ -46,6 +47,7 @@ int main()
     EXPECT(cudaGetLastError() == cudaErrorIllegalAddress);
     EXPECT(cudaMemcpy(&host, data, sizeof host, cudaMemcpyDeviceToHost) == cudaErrorIllegalAddress);
     EXPECT(cudaMalloc(&huge, 16) == cudaErrorIllegalAddress);
+    EXPECT(cudaFree(nullptr) == cudaErrorIllegalAddress);
     cudaDeviceReset();
     cudaGetLastError();
 
@@ -53,5 +55,17 @@ int main()
     store<<<1, 1>>>(data);
     CHECK(cudaMemcpy(&host, data, sizeof host, cudaMemcpyDeviceToHost));
     EXPECT(host == 1);
+    cudaStream_t stream;
+    CHECK(cudaStreamCreate(&stream));
+    CHECK(cudaStreamDestroy(stream));
+    nothing<<<1, 1, 0, stream>>>();      // the stream is wrong, not the kernel
+    EXPECT(cudaGetLastError() == cudaErrorInvalidResourceHandle);
+    EXPECT(cudaDeviceEnablePeerAccess(0, 0) == cudaErrorInvalidDevice);
+    EXPECT(cudaSetDeviceFlags(cudaDeviceScheduleSpin | cudaDeviceScheduleYield) == cudaErrorInvalidValue);
+
+    std::thread([] { cudaDeviceReset(); }).join();
+    CHECK(cudaMalloc(&data, 1024));      // a reset by another thread is no end of this one's
+    store<<<1, 1>>>(data);
+    CHECK(cudaDeviceSynchronize());
     std::printf("errors: ok\n");
 }
