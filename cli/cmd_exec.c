@@ -97,7 +97,7 @@ static int check_program(const char *path, const exec_arguments *a)
 /* Whether each device of the list is there; "auto" finds one by itself. */
 static int check_devices(pxb_context *ctx, const char *list)
 {
-    if (!list || strcmp(list, "auto") == 0 || strcmp(list, "cuda") == 0)
+    if (!list || strcmp(list, "auto") == 0)
         return EXIT_DONE;
     for (const char *at = list; *at;) {
         char name[64];

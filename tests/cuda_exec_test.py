@@ -45,6 +45,17 @@ class Exec(unittest.TestCase):
         self.assertEqual(unknown.returncode, 3)
         self.assertIn("nosuch", unknown.stderr)
         self.assertEqual(run("exec", PROGRAM, env={"PTXBRIDGE_DEVICE": "cpu,nosuch"}).returncode, 3)
+        nvidia = run("exec", "--device", "cuda", PROGRAM, env={"PTXBRIDGE_CUDA_LIBRARY": "/no/such/library"})
+        self.assertEqual(nvidia.returncode, 3)
+        self.assertIn("cuda", nvidia.stderr)
+
+    def test_the_environment_means_something_or_is_refused(self):
+        for value, sound in (("9.0", True), ("90", True), ("12.1", True), ("sm_90", False), ("8.95", False), ("many", False)):
+            done = run("exec", "--device", "cpu", PROGRAM, env={"PTXBRIDGE_CAPABILITY": value})
+            self.assertEqual((done.returncode == 0, done.stderr.count(f"PTXBRIDGE_CAPABILITY={value}")), (sound, 0 if sound else 1), value)
+        done = run("exec", "--device", ",".join(17 * ["cpu"]), PROGRAM)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("more than 16", done.stderr)
 
     def test_trace_shows_calls_with_arguments_and_results(self):
         trace = run("exec", "--device", "cpu", "--trace", PROGRAM).stderr
