@@ -22,6 +22,7 @@ target_link_libraries(ptxb_driver PRIVATE ptxb_runtime)
 if(PTXBRIDGE_LLVM)
   ptxb_llvm_lazy(ptxb_driver)
 endif()
-target_link_options(ptxb_driver PRIVATE -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic
+# Its threads and what it told the system (atfork) live as long as the process: dlclose() must not take the code away.
+target_link_options(ptxb_driver PRIVATE -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic -Wl,-z,nodelete
                     -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/runtime/driver/exports.map)
 install(TARGETS ptxb_driver LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/ptxbridge)

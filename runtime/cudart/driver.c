@@ -14,6 +14,14 @@ static cu_result not_served(void)
     return CUABI_CUDA_ERROR_NOT_SUPPORTED;
 }
 
+/* Handlers run in the opposite order: this one, made by the first call, before those of the program's images, made by its constructors. */
+bool process_ends;
+
+static void note_end(void)
+{
+    process_ends = true;
+}
+
 /* A driver without cuLibraryLoadData is older than CUDA 12: too old for this runtime, as NVIDIA's own says. */
 static void load(void)
 {
@@ -31,6 +39,7 @@ static void load(void)
         *(void **)&driver.name = (void *)not_served;
     DRIVER_CALLS(LOOK_UP)
 #undef LOOK_UP
+    atexit(note_end);
     if ((void *)driver.cuInit == (void *)not_served || (void *)driver.cuLibraryLoadData == (void *)not_served)
         outcome = RT_cudaErrorInsufficientDriver;
     else

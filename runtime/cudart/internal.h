@@ -25,6 +25,8 @@ extern driver_functions driver;
 
 /* Loads and initialises the driver once. Every entry into the library begins with this or with enter(). */
 cudart_error start_driver(void);
+/* exit() has begun: images are not unloaded any more, which would wait for their kernels. */
+extern bool process_ends;
 
 /* ------------------------------------------------------------ state.c */
 

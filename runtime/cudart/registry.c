@@ -129,7 +129,7 @@ API void __cudaUnregisterFatBinary(void **handle)
             break;
         }
     drop_entries(gone);
-    if (gone->library)
+    if (gone->library && !process_ends)
         driver.cuLibraryUnload(gone->library);
     pthread_mutex_unlock(&lock);
     free(gone);

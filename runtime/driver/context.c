@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "runtime/driver/driver.h"
 
 /* ------------------------------------------------------------ the current context */
@@ -215,9 +216,25 @@ void dr_contexts_forked(void)
     contexts = NULL;
 }
 
-/* A program that ends without synchronising still gets its text. */
+/* Without a lock that a thread of the past may hold. */
+static bool something_runs(void)
+{
+    bool runs = false;
+    if (pthread_mutex_trylock(&dr_lock))
+        return true;
+    for (dr_context *c = contexts; c; c = c->next)
+        for (dr_stream *s = c->streams; s; s = s->next)
+            runs |= s->completed < s->enqueued;
+    pthread_mutex_unlock(&dr_lock);
+    return runs;
+}
+
+/* A program that ends without synchronising still gets its text, of kernels that end soon; those that do not are not waited for. */
 __attribute__((destructor)) static void flush_all(void)
 {
+    enum { MOST_MS = 1000 };
+    for (int ms = 0; ms < MOST_MS && contexts && something_runs(); ms++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
     for (dr_context *c = contexts; c; c = c->next)
         if (pthread_mutex_trylock(&c->print_lock) == 0) {
             if (c->nprinted)

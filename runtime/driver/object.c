@@ -1,5 +1,6 @@
 /* object.c - memory of objects behind handles. It is used again for the same kind only and never given back, so that whatever
- * handle a program still holds, its first word can be read and says whether the object lives. */
+ * handle a program still holds, its first word can be read and says whether the object lives. It is used again late, the longest dead
+ * first: a program that destroys something twice should not destroy what it has made meanwhile. */
 #include <stdlib.h>
 #include <string.h>
 #include "runtime/driver/driver.h"
@@ -7,17 +8,19 @@
 pthread_mutex_t dr_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static pthread_mutex_t dead_lock = PTHREAD_MUTEX_INITIALIZER;
-static dr_object *dead[DR_KINDS];
+enum { KEPT_DEAD = 64 };               /* of each kind, before memory is used again */
+static struct { dr_object *first, *last; uint32_t count; } dead[DR_KINDS];
 static dr_object *all;                 /* a program may keep handles where nobody finds them: they are kept here as well */
 
 void *dr_object_new(dr_kind kind, size_t bytes)
 {
     pthread_mutex_lock(&dead_lock);
-    dr_object *object = dead[kind];
-    bool used = object != NULL;
-    if (used)
-        dead[kind] = object->next_dead;
-    else if ((object = calloc(1, bytes)) != NULL) {
+    bool used = dead[kind].count > KEPT_DEAD;
+    dr_object *object = used ? dead[kind].first : NULL;
+    if (used) {
+        dead[kind].first = object->next_dead;
+        dead[kind].count--;
+    } else if ((object = calloc(1, bytes)) != NULL) {
         object->next_all = all;
         all = object;
     }
@@ -38,8 +41,9 @@ void dr_object_free(void *p, dr_kind kind)
         return;
     atomic_store_explicit(&object->kind, DR_DEAD, memory_order_release);
     pthread_mutex_lock(&dead_lock);
-    object->next_dead = dead[kind];
-    dead[kind] = object;
+    object->next_dead = NULL;
+    *(dead[kind].count++ ? &dead[kind].last->next_dead : &dead[kind].first) = object;
+    dead[kind].last = object;
     pthread_mutex_unlock(&dead_lock);
 }
 

@@ -62,7 +62,10 @@ static const char ptx[] =
     "    .reg .b32 %r<8>; .reg .b64 %rd<4>;\n"
     "    ld.param.u64 %rd1, [out];\n    ld.param.u32 %r1, [step];\n    ld.const.u32 %r2, [base];\n"
     "    mov.u32 %r3, %tid.x;\n    mad.lo.u32 %r4, %r3, %r1, %r2;\n    mul.wide.u32 %rd2, %r3, 4;\n    add.u64 %rd3, %rd1, %rd2;\n"
-    "    st.global.u32 [%rd3], %r4;\n    atom.global.add.u32 %r5, [calls], 1;\n    ret;\n}\n";
+    "    st.global.u32 [%rd3], %r4;\n    atom.global.add.u32 %r5, [calls], 1;\n    ret;\n}\n"
+    ".visible .entry endless(.param .u64 out, .param .u32 step)\n{\n"
+    "    .reg .b32 %r<2>; .reg .pred %p;\n"
+    "L:  ld.volatile.global.u32 %r1, [calls];\n    setp.ne.u32 %p, %r1, 0;\n    @%p bra L;\n    ret;\n}\n";
 
 /* One PTX member behind a fat binary's header: see docs/cuda_programs.md. */
 static struct image {
@@ -95,6 +98,13 @@ static void number_stub(uint32_t *out, uint32_t step)
         cudaLaunchKernel((const void *)number_stub, grid, block, args, shared_bytes, stream);
 }
 
+static void endless_stub(void)
+{
+    uint32_t *out = NULL, step = 0;
+    void *args[] = {&out, &step};
+    CHECK(cudaLaunchKernel((const void *)endless_stub, (cudart_dim3){1, 1, 1}, (cudart_dim3){1, 1, 1}, args, 0, NULL));
+}
+
 static void unregister(void)
 {
     __cudaUnregisterFatBinary(handle);
@@ -105,6 +115,7 @@ __attribute__((constructor)) static void register_all(void)
     memcpy(image.text, ptx, sizeof ptx);
     handle = __cudaRegisterFatBinary(&wrapper);
     __cudaRegisterFunction(handle, (const char *)number_stub, (char *)"number", "number", -1, NULL, NULL, NULL, NULL, NULL);
+    __cudaRegisterFunction(handle, (const char *)endless_stub, (char *)"endless", "endless", -1, NULL, NULL, NULL, NULL, NULL);
     __cudaRegisterVar(handle, (char *)&base_shadow, (char *)"base", "base", 0, 4, 1, 0);
     __cudaRegisterManagedVar(handle, (void **)&calls, (char *)"calls", "calls", 0, 4, 0, 0);
     __cudaRegisterFatBinaryEnd(handle);
@@ -149,6 +160,8 @@ int main(void)
     EXPECT(cudaLaunchKernel((const void *)main, (cudart_dim3){1, 1, 1}, (cudart_dim3){1, 1, 1}, NULL, 0, NULL) != 0);
     EXPECT(cudaMemcpyToSymbol(&not_registered, &base, 4, 0, RT_cudaMemcpyHostToDevice) == RT_cudaErrorInvalidSymbol);
     CHECK(cudaFree(out));
+    if (CUDART_MAJOR == 13)
+        endless_stub();                  /* the program ends, though its kernel does not */
     printf("%s: ok\n", NAMED(CUDART_MAJOR));
     return 0;
 }

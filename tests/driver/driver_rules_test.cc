@@ -105,6 +105,31 @@ TEST_F(Driver, FlagsOfContextsAreChecked)
     OK(cuDevicePrimaryCtxSetFlags_v2(0, 0));
 }
 
+TEST_F(Driver, WhatIsDestroyedTwiceIsNotSomethingElse)
+{
+    cu_stream old, made;
+    cu_event event, other;
+    cu_context gone;
+    OK(cuStreamCreate(&old, 0));
+    OK(cuEventCreate(&event, 0));
+    OK(cuStreamDestroy_v2(old));
+    OK(cuEventDestroy_v2(event));
+    for (int i = 0; i < 20; i++) {
+        OK(cuStreamCreate(&made, 0));
+        OK(cuEventCreate(&other, 0));
+        EXPECT_EQ(cuStreamDestroy_v2(old), CUABI_CUDA_ERROR_INVALID_HANDLE);
+        EXPECT_EQ(cuEventRecord(event, made), CUABI_CUDA_ERROR_INVALID_HANDLE);
+        OK(cuStreamDestroy_v2(made));
+        OK(cuEventDestroy_v2(other));
+    }
+    OK(cuCtxCreate_v2(&gone, 0, 0));
+    OK(cuCtxDestroy_v2(gone));
+    cu_context next;
+    OK(cuCtxCreate_v2(&next, 0, 0));
+    EXPECT_EQ(cuCtxSetCurrent(gone), CUABI_CUDA_ERROR_INVALID_CONTEXT);
+    OK(cuCtxDestroy_v2(next));
+}
+
 // ---------------------------------------------------------------- captures
 
 class Capture : public Driver {
