@@ -229,6 +229,29 @@ TEST(Translator, EveryTargetMakesAnObject)
     }
 }
 
+// A trap in the middle of a kernel makes LLVM for gfx1100 and gfx1101 leave what follows half selected, and end the process: .trap must not become one.
+TEST(Translator, SurfaceAccessesAtKnownPlaces)
+{
+    Module module(R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 s)
+{
+    .reg .b64 %d; .reg .b32 %v, %w;
+    ld.param.u64 %d, [s];
+    mov.u32 %v, 7;
+    suld.b.2d.b32.trap %w, [%d, {0, 0}];
+    sust.b.a2d.b32.trap [%d, {2, 4, 1, 1}], {%v};
+    sust.b.2d.b32.trap [%d, {4, 1}], {%w};
+    ret;
+}
+)");
+    for (const char *const *t = xl_targets(); *t; t++) {
+        Output o(module.m, *t, XL_EMIT_OBJECT);
+        EXPECT_TRUE(o.ok) << *t << ": " << o.r.message;
+    }
+}
+
 TEST(Translator, UnoptimisedIrCallsTheMeanings)
 {
     Module module(small);

@@ -423,17 +423,11 @@ PXL_INLINE void surface_clamp(texture_ptr t, pxl_geometry g, int64_t *x, uint32_
 PXL_INLINE uint64_t surface_address(texture_ptr t, uint32_t what, int64_t x, uint32_t y, uint32_t z, uint32_t bytes)
 {
     const pxl_geometry g = (pxl_geometry)(what & TEXTURE_GEOMETRY);
-    const uint32_t clamp = what >> SURFACE_CLAMP;
     const bool sliced = g == PXL_3D || g == PXL_A1D || g == PXL_A2D;
-    if (clamp == SURFACE_clamp)
+    if (what >> SURFACE_CLAMP == SURFACE_clamp)
         surface_clamp(t, g, &x, &y, &z, bytes);
-    if (!pxl_surface_contains(t, g, x, y, z, bytes)) {
-#if defined(__AMDGCN__)
-        if (clamp == SURFACE_trap)
-            __builtin_trap();
-#endif
+    if (!pxl_surface_contains(t, g, x, y, z, bytes))
         return 0;
-    }
     return texture_slice(t, 0, sliced ? z : 0) + (texture_dims(what) >= 2 ? y * t->pitch[0] : 0) + (uint64_t)(x & ~(int64_t)(bytes - 1));
 }
 
