@@ -3,7 +3,7 @@
 #include <string.h>
 #include "runtime/driver/array.h"
 
-enum { MOST_EXTENT = 1 << 26, MOST_LAYERS = 2048 * 6, LEVEL_ALIGNMENT = 512 };
+enum { LEVEL_ALIGNMENT = 512 };
 
 bool dr_format_of(uint32_t format, uint32_t channels, uint32_t *texel, uint32_t *channels_out, bool *normalised)
 {
@@ -53,24 +53,60 @@ static void shape(dr_array *a, const cu_array3d_desc *d, uint32_t level)
     a->desc.depth = d->depth ? a->layers : 0;
 }
 
-static cu_result check(const cu_array3d_desc *d, uint32_t *texel_bytes)
+/* Numbers of CUdevice_attribute: the largest width, height and depth or layers of each kind of image, as texture and as surface. */
+static const struct { uint32_t cube, layered, dims; int texture[3], surface[3]; } limits[] = {
+    {0, 0, 1, {21}, {55}},         {0, 0, 2, {22, 23}, {56, 57}}, {0, 0, 3, {24, 25, 26}, {58, 59, 60}}, {0, 1, 1, {42, 0, 43}, {61, 0, 62}},
+    {0, 1, 2, {27, 28, 29}, {63, 64, 65}}, {1, 0, 2, {52, 52}, {66, 66}}, {1, 1, 2, {53, 53, 54}, {67, 67, 68}},
+};
+static const int gathered[3] = {45, 46}, alternative_3d[3] = {47, 48, 49};
+
+static bool within(const cu_array3d_desc *d, const int attributes[3], const dr_device *device)
+{
+    const size_t extent[3] = {d->width, d->height, d->depth};
+    int most;
+    for (int i = 0; i < 3; i++)
+        if (attributes[i] && !impl_cuDeviceGetAttribute(&most, attributes[i], device->ordinal) && extent[i] > (size_t)most)
+            return false;
+    return true;
+}
+
+/* cuda.h, cuArray3DCreate: the extents that must be met. */
+static bool extents_exist(const cu_array3d_desc *d, const dr_device *device)
+{
+    bool cube = d->flags & CUABI_CUDA_ARRAY3D_CUBEMAP, layered = d->flags & CUABI_CUDA_ARRAY3D_LAYERED;
+    uint32_t dims = cube ? 2 : d->depth && !layered ? 3 : d->height ? 2 : 1;
+    bool exist = !(d->flags & CUABI_CUDA_ARRAY3D_TEXTURE_GATHER) || within(d, gathered, device);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (limits[i].cube == cube && limits[i].layered == layered && limits[i].dims == dims) {
+            exist &= within(d, limits[i].texture, device) || (dims == 3 && within(d, alternative_3d, device));
+            exist &= !(d->flags & CUABI_CUDA_ARRAY3D_SURFACE_LDST) || within(d, limits[i].surface, device);
+        }
+    return exist;
+}
+
+static cu_result check(const cu_array3d_desc *d, const dr_device *device, uint32_t *texel_bytes)
 {
     uint32_t texel, channels;
     bool normalised;
     const uint32_t known = CUABI_CUDA_ARRAY3D_LAYERED | CUABI_CUDA_ARRAY3D_SURFACE_LDST | CUABI_CUDA_ARRAY3D_CUBEMAP |
                            CUABI_CUDA_ARRAY3D_TEXTURE_GATHER;
+    if (d->flags & ~0x1ffu)        /* what cuda.h knows */
+        return DR_ERROR(INVALID_VALUE);
     if (d->flags & ~known)
         return dr_fail(DR_ERROR(NOT_SUPPORTED), "an array with flags 0x%x", d->flags);
     if (!dr_format_of(d->format, d->channels, &texel, &channels, &normalised))
         return dr_fail(d->channels == 3 || d->channels > 4 || !d->channels ? DR_ERROR(INVALID_VALUE) : DR_ERROR(NOT_SUPPORTED),
                        "an array of %u channels of format 0x%x", d->channels, d->format);
-    if (!d->width || d->width > MOST_EXTENT || d->height > MOST_EXTENT || d->depth > MOST_EXTENT)
+    if (!d->width)
         return DR_ERROR(INVALID_VALUE);
     bool cube = d->flags & CUABI_CUDA_ARRAY3D_CUBEMAP, layered = d->flags & CUABI_CUDA_ARRAY3D_LAYERED;
     if (cube && (d->width != d->height || (layered ? d->depth == 0 || d->depth % 6 : d->depth != 6)))
         return DR_ERROR(INVALID_VALUE);
-    if ((layered || cube) ? d->depth == 0 || d->depth > MOST_LAYERS : d->depth && !d->height)
+    if ((layered || cube) ? d->depth == 0 : d->depth && !d->height)
         return DR_ERROR(INVALID_VALUE);
+    if (!extents_exist(d, device))
+        return dr_fail(DR_ERROR(INVALID_VALUE), "an array of %zu x %zu x %zu with flags 0x%x is larger than the device allows", d->width, d->height,
+                       d->depth, d->flags);
     *texel_bytes = pxl_texel_bytes(texel, channels);
     return CUABI_SUCCESS;
 }
@@ -85,7 +121,7 @@ cu_result impl_cuArray3DCreate_v2(cu_array *array, const cu_array3d_desc *desc)
     DR_NEED(array && desc);
     DR_USE_UNCAPTURED(c);
     uint32_t texel_bytes;
-    cu_result result = check(desc, &texel_bytes);
+    cu_result result = check(desc, c->device, &texel_bytes);
     dr_array *a = result ? NULL : dr_object_new(DR_ARRAY, sizeof *a);
     if (!a)
         return result ? result : DR_ERROR(OUT_OF_MEMORY);
@@ -188,7 +224,7 @@ cu_result impl_cuMipmappedArrayCreate(cu_mipmap *handle, const cu_array3d_desc *
     DR_USE_UNCAPTURED(c);
     uint32_t texel_bytes, most = 1;
     uint64_t bytes;
-    cu_result result = check(desc, &texel_bytes);
+    cu_result result = check(desc, c->device, &texel_bytes);
     dr_mipmap *m = result ? NULL : dr_object_new(DR_MIPMAP, sizeof *m);
     if (!m)
         return result ? result : DR_ERROR(OUT_OF_MEMORY);

@@ -196,6 +196,26 @@ TEST_F(Texture, LayersViewsAndSurfaces)
     EXPECT_EQ(cuSurfObjectCreate(&surface, &r), CUABI_CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST_F(Texture, ArraysAreNoLargerThanTheDeviceSays)
+{
+    static const struct { size_t width, height, depth; uint32_t flags; bool exists; } cases[] = {
+        {131072, 0, 0, 0, true},       {131073, 0, 0, 0, false},   {16, 65536, 0, 0, true},     {16, 65537, 0, 0, false},   {16384, 2, 2, 0, true},
+        {32769, 2, 2, 0, false},       {4, 4, 16384, 0, true},     {4, 4, 2048, 1, true},       {4, 4, 2049, 1, false},     {4, 0, 2049, 1, false},
+        {4, 4, 6, 4, true},            {4, 4, 7, 4, false},        {4, 5, 6, 4, false},         {4, 4, 12, 5, true},        {4, 4, 2052, 5, false},
+        {65536, 0, 0, 2, false},       {4, 4, 0, 2, true},         {40000, 4, 0, 8, false},     {4, 4, 0, 0x1000, false},   {0, 4, 0, 0, false},
+        {SIZE_MAX, 2, 0, 0, false},    {2, SIZE_MAX, 0, 0, false}, {2, 2, SIZE_MAX, 0, false},  {2, 2, SIZE_MAX, 1, false}};
+    for (const auto &k : cases) {
+        cu_array3d_desc d = {};
+        d.width = k.width, d.height = k.height, d.depth = k.depth, d.format = CUABI_CU_AD_FORMAT_UNSIGNED_INT8, d.channels = 1, d.flags = k.flags;
+        cu_array a;
+        EXPECT_EQ(cuArray3DCreate_v2(&a, &d), k.exists ? CUABI_SUCCESS : CUABI_CUDA_ERROR_INVALID_VALUE)
+            << k.width << " x " << k.height << " x " << k.depth << " flags " << k.flags;
+        if (k.exists) {
+            OK(cuArrayDestroy(a));
+        }
+    }
+}
+
 TEST_F(Texture, MipmapsAndLinearMemory)
 {
     cu_mipmap m;
