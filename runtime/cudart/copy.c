@@ -240,7 +240,7 @@ static cudart_error copy_2d(flat_end to, flat_end from, size_t width, size_t hei
     TRY(enter());
     if (width == 0 || height == 0)
         return RT_cudaSuccess;
-    if ((!to.array && height > 1 && to.pitch < width) || (!from.array && height > 1 && from.pitch < width))
+    if ((!to.array && (height > 1 || to.pitch) && to.pitch < width) || (!from.array && (height > 1 || from.pitch) && from.pitch < width))
         return RT_cudaErrorInvalidPitchValue;
     bool host_source = kind == RT_cudaMemcpyHostToHost || kind == RT_cudaMemcpyHostToDevice;
     bool host_target = kind == RT_cudaMemcpyHostToHost || kind == RT_cudaMemcpyDeviceToHost;

@@ -135,8 +135,8 @@ static cu_result describe_end(const cu_copy_end *e, const cu_memcpy3d *copy, dr_
         return DR_ERROR(INVALID_VALUE);
     out->pitch = e->pitch ? e->pitch : e->x_bytes + copy->width_bytes;
     out->slice = out->pitch * (e->height ? e->height : e->y + copy->height);
-    if (copy->height > 1 && out->pitch < copy->width_bytes)
-        return DR_ERROR(INVALID_VALUE);
+    if (out->pitch < e->x_bytes + copy->width_bytes || (e->height && e->height < e->y + copy->height) || e->lod)
+        return DR_ERROR(INVALID_VALUE);    /* cuda.h, cuMemcpy3D: what is specified is at least what is copied */
     uint64_t base = host ? (uint64_t)(uintptr_t)e->host.from : e->device;
     uint64_t address = base + e->x_bytes + e->y * out->pitch + e->z * out->slice;
     return base ? memory_end(address, e->memory_type, context, out) : DR_ERROR(INVALID_VALUE);

@@ -178,6 +178,7 @@ typedef struct dr_range {
     bool hidden;                   /* texels of an array: no pointer of the program's */
     bool on_device;                /* HOST and MANAGED: the device sees it at the same address */
     bool read_only;                /* MAPPED */
+    bool freeing;                  /* a stream will free it: it may not be freed again */
     bool of_graph;                 /* of an allocation node: the next launch has it again at the same address, so it is never given back */
 } dr_range;
 
@@ -195,6 +196,8 @@ bool dr_host_map(dr_device *device, uint64_t address, uint64_t bytes, bool map);
 cu_result dr_pool_free_now(const dr_range *range);
 void dr_range_set_pool(uint64_t base, dr_pool *pool);
 void dr_range_set_graph(uint64_t base);
+/* Notes that the range that begins there will be freed, or not after all. False when somebody was first. */
+bool dr_range_claim(uint64_t base, bool claim);
 /* Its turn has come in a stream. */
 cu_result dr_pool_free_done(uint64_t address);
 /* Below and above all ranges. */

@@ -132,6 +132,17 @@ void dr_range_set_graph(uint64_t base)
     pthread_rwlock_unlock(&table.lock);
 }
 
+bool dr_range_claim(uint64_t base, bool claim)
+{
+    pthread_rwlock_wrlock(&table.lock);
+    size_t i = above(base);
+    bool changes = i && table.at[i - 1].base == base && table.at[i - 1].freeing != claim;
+    if (changes)
+        table.at[i - 1].freeing = claim;
+    pthread_rwlock_unlock(&table.lock);
+    return changes;
+}
+
 /* Takes the range that begins at `base` out of the table, if `wanted` says so. */
 static bool take(uint64_t base, bool (*wanted)(const dr_range *range, void *user), void *user, dr_range *out)
 {
@@ -308,7 +319,7 @@ cu_result impl_cuMemFree_v2(cu_address address)
     dr_range range;
     if (address == 0)
         return CUABI_SUCCESS;
-    if (!dr_range_find(address, &range) || range.base != address || range.kind == DR_MEMORY_HOST || range.kind == DR_MEMORY_MAPPED)
+    if (!dr_range_find(address, &range) || range.base != address || range.kind == DR_MEMORY_HOST || range.kind == DR_MEMORY_MAPPED || range.freeing)
         return DR_ERROR(INVALID_VALUE);
     /* What still runs may use it: cuMemFree waits. */
     cu_result result = dr_context_wait(range.context);

@@ -118,7 +118,14 @@ cu_result impl_cuMemFreeAsync(cu_address address, cu_stream stream)
     if (!address || !dr_range_find(address, &range) || range.base != address || range.kind != DR_MEMORY_DEVICE || range.hidden)
         return DR_ERROR(INVALID_VALUE);
     dr_work work = {.kind = DR_WORK_FREE, .of.address = address};
-    return dr_stream_submit(s, &work, NULL, NULL);
+    if (dr_stream_captured(s) || range.of_graph)
+        return dr_stream_submit(s, &work, NULL, NULL);
+    if (!dr_range_claim(address, true))
+        return DR_ERROR(INVALID_VALUE);
+    result = dr_stream_submit(s, &work, NULL, NULL);
+    if (result)
+        dr_range_claim(address, false);
+    return result;
 }
 
 /* ------------------------------------------------------------ pools */

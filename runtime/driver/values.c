@@ -8,7 +8,8 @@ static cu_result describe(dr_context *c, dr_work_kind kind, cu_address address, 
 {
     dr_range range;
     uint64_t bytes = wide ? 8 : 4;
-    if (!address || address % bytes || !dr_range_find(address, &range) || bytes > range.bytes - (address - range.base))
+    const uint32_t known = kind == DR_WORK_WAIT_VALUE ? 3u | 1u << 30 : 1u;    /* a comparison and FLUSH; NO_MEMORY_BARRIER */
+    if (flags & ~known || !address || address % bytes || !dr_range_find(address, &range) || bytes > range.bytes - (address - range.base))
         return DR_ERROR(INVALID_VALUE);
     if (!c->device->host_addresses && (range.kind == DR_MEMORY_DEVICE || range.kind == DR_MEMORY_VARIABLE))
         return dr_fail(DR_ERROR(NOT_SUPPORTED), "values in the memory of \"%s\"", c->device->choice);

@@ -130,6 +130,42 @@ TEST_F(Driver, WhatIsDestroyedTwiceIsNotSomethingElse)
     OK(cuCtxDestroy_v2(next));
 }
 
+TEST_F(Driver, MemoryOfPoolsIsFreedOnce)
+{
+    cu_stream s;
+    cu_address p;
+    OK(cuStreamCreate(&s, 0));
+    OK(cuMemAllocAsync(&p, 64, s));
+    OK(cuLaunchHostFunc(s, gate::wait, &g));
+    OK(cuMemFreeAsync(p, s));                          // will be, and is not yet
+    EXPECT_EQ(cuMemFreeAsync(p, s), CUABI_CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuMemFree_v2(p), CUABI_CUDA_ERROR_INVALID_VALUE);
+    g.open = true;
+    OK(cuStreamSynchronize(s));
+    EXPECT_EQ(cuMemFreeAsync(p, s), CUABI_CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuStreamWaitValue32(s, memory(4), 0, 77), CUABI_CUDA_ERROR_INVALID_VALUE);   // no such comparison
+}
+
+TEST_F(Driver, WhatACopySpecifiesIsLargeEnough)
+{
+    std::vector<unsigned char> host(4096);
+    cu_memcpy3d c = {};
+    c.source.memory_type = CUABI_CU_MEMORYTYPE_HOST, c.source.host.from = host.data(), c.source.pitch = 16, c.source.height = 4;
+    c.target.memory_type = CUABI_CU_MEMORYTYPE_DEVICE, c.target.device = memory(4096), c.target.pitch = 16, c.target.height = 4;
+    c.width_bytes = 16, c.height = 4, c.depth = 2;
+    OK(cuMemcpy3D_v2(&c));
+    for (size_t *part : {&c.source.pitch, &c.target.pitch, &c.source.height, &c.target.height}) {
+        const size_t was = *part;
+        *part = was - 1;
+        EXPECT_EQ(cuMemcpy3D_v2(&c), CUABI_CUDA_ERROR_INVALID_VALUE);
+        *part = 0;                                     // not specified
+        OK(cuMemcpy3D_v2(&c));
+        *part = was;
+    }
+    c.source.lod = 1;
+    EXPECT_EQ(cuMemcpy3D_v2(&c), CUABI_CUDA_ERROR_INVALID_VALUE);
+}
+
 // ---------------------------------------------------------------- captures
 
 class Capture : public Driver {
