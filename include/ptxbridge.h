@@ -291,10 +291,11 @@ typedef struct pxb_launch_options {
     pxb_print_fn print;      /**< NULL writes the text to stdout */
     void *print_user;
     bool mma_fast;           /**< AMD devices: mma on matrix cores, see pxb_translate_options; no effect elsewhere */
+    uint32_t stack_bytes;    /**< CPU device: local memory of a thread for calls and alloca; 0 = 16 KiB */
 } pxb_launch_options;
 
 #define PXB_LAUNCH_OPTIONS_INIT \
-    {sizeof(pxb_launch_options), {1, 1, 1}, {1, 1, 1}, 0, PXB_MMA_ADA, false, 0, 0, 0, false}
+    {sizeof(pxb_launch_options), {1, 1, 1}, {1, 1, 1}, 0, PXB_MMA_ADA, false, 0, 0, 0, false, 0}
 
 /** Runs a kernel and waits for its end. `params[i]` points to the value of parameter i, of the size that
  *  pxb_module_param() gives; `count` must be the number of parameters.

@@ -227,6 +227,7 @@ static pxb_status run_kernel(pxb_device *device, void *kernel, const pxb_launch_
         .mma_model = o->mma_model,
         .check = o->check,
         .timeout_ms = o->timeout_ms,
+        .max_local = o->stack_bytes,
         .cooperative = cooperative,
         .print = o->print,
         .print_user = o->print_user,

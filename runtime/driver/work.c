@@ -32,6 +32,8 @@ static cu_result faulted(dr_context *c, const pxb_context *errors, pxb_status st
     return result;
 }
 
+enum { LEAST_STACK = 16 << 10 };       /* what the engine gives in any case */
+
 static cu_result launch(dr_context *c, const dr_launch *l)
 {
     dr_function *f = l->function;
@@ -43,6 +45,7 @@ static cu_result launch(dr_context *c, const dr_launch *l)
     o.mma_model = d->mma_model;
     o.print = dr_print;
     o.print_user = c;
+    o.stack_bytes = c->limits[CUABI_CU_LIMIT_STACK_SIZE] > LEAST_STACK ? (uint32_t)c->limits[CUABI_CU_LIMIT_STACK_SIZE] : 0;
     pxb_kernel *kernel = atomic_load_explicit(&f->kernel, memory_order_acquire);
     uint64_t started = 0;
     if (dr_spying) {

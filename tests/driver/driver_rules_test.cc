@@ -166,6 +166,27 @@ TEST_F(Driver, WhatACopySpecifiesIsLargeEnough)
     EXPECT_EQ(cuMemcpy3D_v2(&c), CUABI_CUDA_ERROR_INVALID_VALUE);
 }
 
+// f(n) = n ? f(n - 1) + n : 0, with 256 bytes of local memory for each call
+TEST_F(Driver, TheLimitOfTheStackIsKept)
+{
+    const std::string head = ".func (.reg .u32 r) f(.reg .u32 n)\n{\n .local .u32 a[64]; .reg .u32 m; .reg .pred p;\n setp.eq.u32 p, n, 0; mov.u32 r, 0;\n"
+                             " @p ret;\n st.local.u32 [a], n; sub.u32 m, n, 1; call (r), f, (m); ld.local.u32 m, [a]; add.u32 r, r, m; ret;\n}\n";
+    cu_function k = kernel(".visible .entry k(.param .u64 p, .param .u32 n)\n{\n .reg .u64 d; .reg .u32 x, r; ld.param.u64 d, [p]; ld.param.u32 x, [n];\n"
+                           " call (r), f, (x); st.global.u32 [d], r; ret;\n}\n", "k", head);
+    cu_address p = memory(4);
+    size_t limit = 0;
+    uint32_t v = 0;
+    EXPECT_EQ(cuCtxSetLimit(CUABI_CU_LIMIT_STACK_SIZE, 1 << 20), CUABI_CUDA_ERROR_INVALID_VALUE);
+    OK(cuCtxSetLimit(CUABI_CU_LIMIT_STACK_SIZE, 128 << 10));
+    OK(cuCtxGetLimit(&limit, CUABI_CU_LIMIT_STACK_SIZE));
+    EXPECT_EQ(limit, 128u << 10);
+    OK(launch(k, p, 400, 1));                          // 100 KiB
+    OK(cuMemcpyDtoH_v2(&v, p, 4));
+    EXPECT_EQ(v, 400u * 401 / 2);
+    OK(launch(k, p, 600, 1));                          // 150
+    EXPECT_EQ(cuCtxSynchronize(), CUABI_CUDA_ERROR_HARDWARE_STACK_ERROR);
+}
+
 // ---------------------------------------------------------------- captures
 
 class Capture : public Driver {
