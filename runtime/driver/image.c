@@ -1,13 +1,16 @@
 /* image.c - images that programs hand over: PTX text, and fat binaries, from which the best PTX member is taken.
  *
  * A fat binary is hostile input: every length is compared with what is there before it is used, decompression writes into a buffer
- * of the claimed size and no further, and claims above 1 GiB are refused. Only the image's own header says how long it is; beyond
- * that a program's pointer has to be trusted, as a real driver has to.
+ * of the claimed size and no further, and claims above 1 GiB are refused. Where only the image's own header says how long it is,
+ * the system is asked whether there is so much.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 #include "runtime/driver/driver.h"
 #include "runtime/driver/image.h"
 
@@ -97,6 +100,47 @@ typedef struct member {
     size_t bytes;                  /* of the payload, without padding when it is known */
 } member;
 
+enum { PAGE = 4096 };
+
+/* Can so many bytes be read from there? An image comes without its size, and only its own header says how long it is, or a wrapper
+ * where it is: where that leads out of the process's memory is an error, and not the process's end. One byte of each page is tried. */
+static bool readable(const void *from, size_t bytes)
+{
+    enum { AT_ONCE = 256 };
+    struct iovec pages[AT_ONCE];
+    char read[AT_ONCE];
+    uintptr_t at = (uintptr_t)from, end = at + (bytes ? bytes - 1 : 0);
+    while (at <= end && end >= (uintptr_t)from) {
+        size_t n = 0;
+        for (; n < AT_ONCE && at <= end; at = (at | (PAGE - 1)) + 1)
+            pages[n++] = (struct iovec){(void *)at, 1};
+        ssize_t got = process_vm_readv(getpid(), &(struct iovec){read, n}, 1, pages, n, 0);
+        if (got < 0 && errno != EFAULT)
+            return true;           /* the system does not tell */
+        if (got != (ssize_t)n)
+            return false;
+    }
+    return end >= (uintptr_t)from;
+}
+
+/* As strlen(), of a text whose end may be missing. */
+static size_t length_of(const char *text)
+{
+    for (size_t n = 0, room = 64 * PAGE;;) {
+        if (!readable(text + n, room)) {
+            if (room <= PAGE)
+                return n;
+            room = PAGE - ((uintptr_t)(text + n) & (PAGE - 1));
+            continue;
+        }
+        const char *end = memchr(text + n, '\0', room);
+        if (end)
+            return (size_t)(end - text);
+        n += room;
+        room = room < PAGE ? PAGE : room;
+    }
+}
+
 static uint64_t read_le(const unsigned char *p, int bytes)
 {
     uint64_t v = 0;
@@ -173,12 +217,14 @@ static void describe_members(const unsigned char *at, size_t left, char *text, s
 static cu_result text_of_fatbin(const unsigned char *image, size_t bytes, int capability, char **text, size_t *length)
 {
     char have[512];
-    if (bytes && bytes < FATBIN_HEADER)
+    if (bytes ? bytes < FATBIN_HEADER : !readable(image, FATBIN_HEADER))
         return DR_ERROR(INVALID_IMAGE);
     uint64_t header = read_le(image + 6, 2), size = read_le(image + 8, 8);
     /* The header's length has been 16 always; another one would move all that follows beyond what the size vouches for. */
     if (header != FATBIN_HEADER || size > most_text || (bytes && (header > bytes || size > bytes - header)))
         return dr_fail(DR_ERROR(INVALID_IMAGE), "a fat binary whose header does not agree with its size");
+    if (!bytes && !readable(image, (size_t)(header + size)))
+        return dr_fail(DR_ERROR(INVALID_IMAGE), "a fat binary whose header says that it is longer than it can be");
     member m, best = {0};
     size_t step, left = (size_t)size;
     const unsigned char *at = image + header;
@@ -224,10 +270,10 @@ cu_result dr_image_text(const void *image, size_t bytes, int capability, char **
 {
     *text = NULL;
     *length = 0;
-    if (bytes && bytes < 4)
+    if (bytes ? bytes < 4 : !readable(image, 4))
         return DR_ERROR(INVALID_IMAGE);
     if (looks_like_text(image, bytes)) {
-        *length = bytes ? strnlen(image, bytes) : strlen(image);
+        *length = bytes ? strnlen(image, bytes) : length_of(image);
         *text = malloc(*length + 1);
         if (!*text)
             return DR_ERROR(OUT_OF_MEMORY);
@@ -238,7 +284,7 @@ cu_result dr_image_text(const void *image, size_t bytes, int capability, char **
     uint32_t magic = magic_of(image);
     if (magic == fatbin_magic)
         return text_of_fatbin(image, bytes, capability, text, length);
-    if (magic == WRAPPER_MAGIC && (!bytes || bytes >= sizeof(wrapper))) {
+    if (magic == WRAPPER_MAGIC && (bytes ? bytes >= sizeof(wrapper) : readable(image, sizeof(wrapper)))) {
         const wrapper *w = image;
         if (w->version == 1 && w->data)
             return dr_image_text(w->data, 0, capability, text, length);
@@ -252,7 +298,7 @@ cu_result dr_image_text(const void *image, size_t bytes, int capability, char **
 static cu_result text_of_units(const void *const *units, int capability, dr_jit *jit, char **text, size_t *length)
 {
     size_t count = 0;
-    while (units[count])
+    while (readable(&units[count], sizeof *units) && units[count])
         count++;
     char **texts = calloc(count + 1, sizeof *texts);
     size_t *lengths = calloc(count + 1, sizeof *lengths);
@@ -280,7 +326,7 @@ static cu_result text_of_units(const void *const *units, int capability, dr_jit 
 static cu_result text_of_image(const void *image, size_t bytes, int capability, dr_jit *jit, char **text, size_t *length)
 {
     const wrapper *w = image;
-    if (!bytes && !looks_like_text(image, 0) && magic_of(image) == WRAPPER_MAGIC && w->version == 2 && w->more)
+    if (!bytes && !looks_like_text(image, 0) && magic_of(image) == WRAPPER_MAGIC && readable(image, sizeof *w) && w->version == 2 && w->more)
         return text_of_units(w->more, capability, jit, text, length);
     return dr_image_text(image, bytes, capability, text, length);
 }
@@ -340,6 +386,8 @@ cu_result dr_image_parse(const void *image, size_t bytes, int capability, dr_jit
     *out = NULL;
     if (!image)
         return DR_ERROR(INVALID_VALUE);
+    if (!bytes && !readable(image, 4))
+        return DR_ERROR(INVALID_IMAGE);
     cu_result result = text_of_image(image, bytes, capability, jit, &text, &length);
     if (!result)
         result = dr_link_library(&text, &length);

@@ -1,4 +1,5 @@
 // driver_image_test.cc - images: PTX text, fat binaries with plain and compressed members, damaged ones, linking.
+#include <sys/mman.h>
 #include "driver/driver_harness.h"
 
 namespace
@@ -145,6 +146,31 @@ TEST_F(Image, LogsOfTheCompiler)
     EXPECT_EQ(cuModuleLoadDataEx(&m, ".version 8.0\n.target sm_75\n.visible .entry k() { frobnicate; }", 2, options, values), CUABI_CUDA_ERROR_INVALID_PTX);
     EXPECT_NE(strstr(log, "frobnicate"), nullptr) << log;
     EXPECT_GE(reinterpret_cast<size_t>(values[1]), strlen(log));
+}
+
+// Images without a size, before memory that nobody may read.
+TEST_F(Image, WhatLeadsOutOfTheProcessIsAnError)
+{
+    const size_t page = 4096, half = 4 * page;
+    auto *all = static_cast<char *>(mmap(nullptr, 2 * half, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(all, MAP_FAILED);
+    ASSERT_EQ(mprotect(all + half, half, PROT_NONE), 0);
+    cu_module m;
+    const uint64_t fat[] = {0x00100001ba55ed50, 2 * page, 0x0101000100000000, 0};        /* magic, version, header; size */
+    for (size_t behind : {sizeof fat, (size_t)8, (size_t)4, (size_t)3}) {                 /* also cut off inside of its header */
+        memcpy(all + half - behind, fat, behind);
+        EXPECT_EQ(cuModuleLoadData(&m, all + half - behind), CUABI_CUDA_ERROR_INVALID_IMAGE) << behind;
+    }
+    const struct { uint32_t magic, version; const void *data, *more; } wrappers[] = {
+        {0x466243b1, 1, all + half, nullptr}, {0x466243b1, 1, all + half - 2, nullptr}, {0x466243b1, 2, all, all + half}};
+    EXPECT_EQ(cuModuleLoadData(&m, &wrappers[0]), CUABI_CUDA_ERROR_INVALID_IMAGE);
+    EXPECT_EQ(cuModuleLoadData(&m, &wrappers[1]), CUABI_CUDA_ERROR_INVALID_IMAGE);
+    EXPECT_NE(cuModuleLoadData(&m, &wrappers[2]), CUABI_SUCCESS);                         /* a list of units that is none */
+    EXPECT_EQ(cuModuleLoadData(&m, reinterpret_cast<void *>(16)), CUABI_CUDA_ERROR_INVALID_IMAGE);
+    const std::string text = ptx(9);                                                      /* that ends where memory does, with no NUL */
+    memcpy(all + half - text.size(), text.data(), text.size());
+    EXPECT_EQ(run(all + half - text.size()), 9);
+    munmap(all, 2 * half);
 }
 
 // Units with a definition, a declaration, a weak function in both, and a name that each has for itself.
