@@ -6,7 +6,7 @@
 #define CUDA_VERSION 1000000
 #define DRIVER_FUNCTION(symbol, params) cu_result symbol params;
 #include "driver_functions.inc"
-cu_result cuIpcGetMemHandle(void *handle, cu_address address);
+cu_result cuMulticastCreate(uint64_t *handle, const void *props);
 
 #define EXPECT(what)                                                                                                   \
     if (!(what)) {                                                                                                     \
@@ -21,6 +21,7 @@ int main(void)
     cu_address p = 0;
     cu_stream stream;
     int32_t status;
+    uint64_t handle = 0;
     void *pointer = NULL;
     cu_result (*create)(cu_context *, uint32_t, cu_device);
     EXPECT(cuInit(0) == 0)
@@ -33,7 +34,7 @@ int main(void)
     EXPECT(cuMemsetD8_v2(p, 7, 16) == 0)
     EXPECT(cuMemFree_v2(p) == 0)
     EXPECT(cuStreamCreate(&stream, 0) == CUABI_CUDA_ERROR_NOT_SUPPORTED)       /* it has none: ours does not fill in */
-    EXPECT(cuIpcGetMemHandle(name, p) == CUABI_CUDA_ERROR_NOT_SUPPORTED)
+    EXPECT(cuMulticastCreate(&handle, name) == CUABI_CUDA_ERROR_NOT_SUPPORTED)
     EXPECT(cuCtxDestroy_v2(context) == 0)
     printf("forwarded\n");
     return 0;
