@@ -152,6 +152,55 @@ pxb_status case_path(const case_parser *p, const case_node *n, const char **out)
     return *out ? PXB_OK : rt_no_memory(p->ctx);
 }
 
+/* ------------------------------------------------------------ integers above 2^63 */
+
+/* The value of a decimal number of n digits; false when it is below 2^63, or has more than 64 bits. */
+static bool is_large(const char *digits, size_t n, uint64_t *out)
+{
+    uint64_t v = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t digit = (uint64_t)(digits[i] - '0');
+        if (digit > 9 || v > (UINT64_MAX - digit) / 10)
+            return false;
+        v = v * 10 + digit;
+    }
+    *out = v;
+    return v > INT64_MAX;
+}
+
+/* Bytes of the word or string that begins here: what may hold digits without being a number of digits alone. */
+static size_t word_at(const char *text, size_t length)
+{
+    size_t n = 1;
+    if (text[0] != '"') {
+        while (n < length && text[n] && strchr("0123456789.+-eE", text[n]))
+            n++;
+        return n;
+    }
+    while (n < length && text[n] != '"')
+        n += text[n] == '\\' ? 2 : 1;
+    return n < length ? n + 1 : length;
+}
+
+char *case_quote_large(const char *text, size_t length, size_t *out_length)
+{
+    size_t room = length + length / 8 + 4, used = 0;        /* two more for each 19 or more */
+    char *copy = malloc(room);
+    for (size_t at = 0, n; copy && at < length; at += n) {
+        uint64_t v;
+        n = strchr("0123456789-\"", text[at]) && text[at] ? word_at(text + at, length - at) : 1;
+        const bool large = n >= 19 && is_large(text + at, n, &v);
+        if (large)
+            copy[used++] = '"';
+        memcpy(copy + used, text + at, n);
+        used += n;
+        if (large)
+            copy[used++] = '"';
+    }
+    *out_length = used;
+    return copy;
+}
+
 /* ------------------------------------------------------------ elements */
 
 bool case_integer_bits(rt_dtype dtype, int64_t value, uint64_t *bits)
@@ -191,6 +240,13 @@ static pxb_status bits_of_string(const case_parser *p, const case_node *n, rt_dt
         if (!digits || *end || errno || (width < 64 && v >> width))
             return case_fail(p, n, "\"%.40s\" is no %u-bit pattern", s, width);
         *out = v;
+        return PXB_OK;
+    }
+    uint64_t large;
+    if (is_large(s, strlen(s), &large)) {
+        if (!rt_dtype_is_float(dtype) && (width < 64 || rt_dtype_is_signed(dtype)))
+            return case_fail(p, n, "%s does not fit %s", s, rt_dtype_name(dtype));
+        *out = rt_dtype_is_float(dtype) ? case_float_bits(dtype, (double)large) : large;
         return PXB_OK;
     }
     if (rt_dtype_is_float(dtype)) {

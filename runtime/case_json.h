@@ -40,6 +40,9 @@ pxb_status case_bool(const case_parser *p, const case_node *n, bool *out);
 /* A path relative to the case file's folder. */
 pxb_status case_path(const case_parser *p, const case_node *n, const char **out);
 
+/* A copy of the text in which integers from 2^63 to 2^64 - 1, which jansson does not read, are strings; NULL when memory is exhausted. */
+char *case_quote_large(const char *text, size_t length, size_t *out_length);
+
 /* Bits of one element: a number, or "0x…" (bits), "nan", "inf", "-inf". */
 pxb_status case_element_bits(const case_parser *p, const case_node *n, rt_dtype dtype, uint64_t *out);
 

@@ -471,7 +471,12 @@ static char *folder_of(rt_pool *pool, const char *path)
 static pxb_status parse_text(pxb_context *ctx, case_file *file, const char *text, size_t length)
 {
     json_error_t error;
-    json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    size_t quoted_length;
+    char *quoted = case_quote_large(text, length, &quoted_length);
+    if (!quoted)
+        return rt_no_memory(ctx);
+    json_t *json = json_loadb(quoted, quoted_length, JSON_REJECT_DUPLICATES, &error);
+    free(quoted);
     if (!json)
         return rt_fail_at(ctx, PXB_BAD_INPUT, file->path, error.line > 0 ? (uint32_t)error.line : 0,
                           error.column > 0 ? (uint32_t)error.column : 0, "%s", error.text);

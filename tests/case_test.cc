@@ -540,6 +540,29 @@ TEST_F(Context, SeveralLaunches)
     case_free(f);
 }
 
+// jansson reads no integer above 2^63 - 1. What looks like one in a string is left alone.
+TEST_F(Context, IntegersOf64Bits)
+{
+    const std::string begin = R"({"ptxbridge_case":1,"ptx":"k.ptx","entry":"9999999999999999999","grid":[1],"block":[1],"buffers":{"\"9999999999999999999":)", end = "}}";
+    case_file *f;
+    rt_array got;
+    std::string text = begin + R"({"values":{"dtype":"u64","data":[18446744073709551615,9223372036854775807, 9223372036854775808,0]}})" + end;
+    ASSERT_EQ(case_parse(ctx, path("c.json").c_str(), text.data(), text.size(), &f), PXB_OK) << error();
+    EXPECT_STREQ(f->launches[0].entry, "9999999999999999999");
+    ASSERT_EQ(case_load_source(ctx, &case_find(f, CASE_BUFFER, "\"9999999999999999999")->source, &got), PXB_OK);
+    const uint64_t expected[4] = {UINT64_MAX, INT64_MAX, UINT64_C(1) << 63, 0};
+    EXPECT_EQ(memcmp(got.data, expected, sizeof expected), 0);
+    rt_array_free(&got);
+    case_free(f);
+    for (const char *wrong : {R"("s64","data":[9223372036854775808])", R"("u32","data":[9223372036854775808])", R"("u64","data":[18446744073709551616])"}) {
+        text = begin + R"({"values":{"dtype":)" + wrong + "}}" + end;
+        EXPECT_EQ(case_parse(ctx, path("c.json").c_str(), text.data(), text.size(), &f), PXB_BAD_INPUT) << wrong;
+    }
+    text = begin + R"({"values":{"dtype":"f32","data":[9223372036854775808]}})" + end;
+    EXPECT_EQ(case_parse(ctx, path("c.json").c_str(), text.data(), text.size(), &f), PXB_OK) << error();
+    case_free(f);
+}
+
 TEST_F(Context, SourcesAreLoaded)
 {
     rt_array x = make(RT_U16, {3}), got;
