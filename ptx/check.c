@@ -6,6 +6,7 @@
  */
 #include "ptx/parser.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ------------------------------------------------------------ readings of an opcode */
@@ -166,7 +167,7 @@ static bool fits_destination(const fitting *f, const ptx_raw_value *v, ptx_type 
 {
     if (v->kind == PTX_RAW_SINK && sink)
         return true;
-    if (v->kind == PTX_RAW_REG && !v->negated)
+    if (v->kind == PTX_RAW_REG && !v->negated && !v->sum)
         return ptx_check_value(f->p, f->reading, v, type, f->report);
     if (!f->report)
         return false;
@@ -230,6 +231,8 @@ static bool one_width(const fitting *f, const ptx_raw_operand *raw)
 static bool fits_element(const fitting *f, const ptx_raw_value *v, ptx_type type)
 {
     const bool constant = v->kind == PTX_RAW_INT || v->kind == PTX_RAW_FLOAT;
+    if (v->kind == PTX_RAW_INT && (type == PTX_TYPE_F16 || type == PTX_TYPE_BF16 || type == PTX_TYPE_BF16X2))
+        return true;                   /* bits, of vectors of atom and red; there are no other vectors of these types */
     if (v->kind != PTX_RAW_SPECIAL && !(constant && f->reading->flags & PTX_FLAG_NO_CONSTANTS))
         return ptx_check_value(f->p, f->reading, v, type, f->report);
     ptx_reading open = *f->reading;
@@ -245,7 +248,7 @@ static bool fits_vector(const fitting *f, const ptx_raw_operand *raw, uint32_t i
     bool with_pred = o->with_pred && !(o->pred_optional && raw->shape != PTX_SHAPE_VECTOR_PRED);
     const ptx_raw_value *v = &f->p->values[raw->first];
     if (raw->shape != (with_pred ? PTX_SHAPE_VECTOR_PRED : PTX_SHAPE_VECTOR)) {
-        bool whole = raw->shape == PTX_SHAPE_SCALAR && v->vector == count && count > 1;
+        bool whole = raw->shape == PTX_SHAPE_SCALAR && v->vector == count && count > 1 && !v->sum;
         if (whole && v->kind == PTX_RAW_REG &&
             ptx_type_fits(v->type, type, (f->reading->flags & PTX_FLAG_RELAXED) != 0))
             return true;
@@ -719,6 +722,46 @@ static void build(ptx_parser *p, ptx_insn *insn, const ptx_reading *r)
     insn->noperands = (uint8_t)n;
 }
 
+/* ------------------------------------------------------------ sums */
+
+/* The place before the instruction that is being read, which keeps its own. */
+static ptx_insn *insert_before(ptx_parser *p)
+{
+    PTX_GROW(p, p->insns, p->insn_room, p->ninsns + 1);
+    ptx_insn *current = &p->insns[p->ninsns++ - 1];
+    current[1] = *current;
+    return current;
+}
+
+/* `%r + 4` as a source. The PTX ISA has it in addresses only; ptxas takes it in every scalar source and adds at the register's
+ * width, so an addition to a register of our own goes before the instruction, for all lanes whatever the guard says. */
+static void add_before(ptx_parser *p, const ptx_insn *insn, ptx_raw_value *v)
+{
+    const uint32_t bits = ptx_type_bits(v->type);
+    const char *opcode = bits == 16 ? "add.u16" : bits == 32 ? "add.u32" : "add.u64";
+    const ptx_reading *r = &ptx_find_opcode(p, opcode, 7, v->at)->readings[0];
+    const ptx_type type = (ptx_type)r->types[0];
+    char name[128];
+    const int length = snprintf(name, sizeof name, "%.90s+%lld", p->registers[v->reg].reg.name, (long long)v->imm);
+    ptx_raw_value addend = {.kind = PTX_RAW_INT, .vector = 1, .imm = v->imm, .at = v->at}, result = {.kind = PTX_RAW_REG, .vector = 1, .type = v->type, .at = v->at};
+    result.reg = ptx_new_register(p, ptx_copy(p, name, (uint32_t)length), v->type);
+    v->sum = false;
+    const ptx_raw_value *const written[] = {&result, v, &addend};
+    ptx_operand *operands = PTX_NEW(p, ptx_operand, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        operands[i] = (ptx_operand){.kind = r->form->operands[i].kind, .nvalues = 1, .values = ptx_make_value(p, written[i], type), .at = v->at};
+    *insert_before(p) = (ptx_insn){.form = r->form, .tuple = r->tuple, .meaning = r->meaning, .operation = r->operation, .at = insn->at,
+                                   .statement = insn->statement, .operands = operands, .noperands = 3};
+    *v = result;
+}
+
+static void add_sums(ptx_parser *p, const ptx_insn *insn)
+{
+    for (uint32_t i = 0; i < p->noperands; i++)
+        if (p->operands[i].shape == PTX_SHAPE_SCALAR && p->values[p->operands[i].first].sum)
+            add_before(p, insn, &p->values[p->operands[i].first]);
+}
+
 /* Valid PTX, but this program cannot run it: the function keeps its place and says why. */
 static void note_unsupported(ptx_parser *p, const ptx_opcode *opcode, ptx_location at)
 {
@@ -753,6 +796,7 @@ bool ptx_check_insn(ptx_parser *p, ptx_insn *insn, const ptx_opcode *opcode)
     const ptx_reading *r = choose(p, opcode, insn->at);
     if (!r || (r->operation && strcmp(r->operation, "bar") == 0 && !check_barrier(p, r)))
         return false;
+    add_sums(p, insn);
     build(p, insn, r);
     note_outside_parameters(p, insn);
     if (r->meaning == 0 && !r->operation)

@@ -138,9 +138,18 @@ static bool mismatch(ptx_parser *p, const ptx_reading *reading, const ptx_raw_va
                      ptx_type_name(type), what);
 }
 
+/* Whether `%r + 4` is a source: ptxas ends in a crash for registers of floating-point types and predicates. */
+static bool has_sum(ptx_type type)
+{
+    const uint32_t bits = ptx_type_bits(type);
+    return (ptx_type_class(type) == 'b' || is_int(ptx_type_class(type))) && type != PTX_TYPE_PRED && (bits == 16 || bits == 32 || bits == 64);
+}
+
 bool ptx_check_value(ptx_parser *p, const ptx_reading *reading, const ptx_raw_value *v, ptx_type type, bool report)
 {
     const char *why;
+    if (v->sum && (v->negated || v->minus || v->suffix || v->vector > 1 || !has_sum(v->type)))
+        return report && PTX_FAULT(p, v->at, "a constant can be added to a whole integer register of 16, 32 or 64 bits only");
     if (v->kind == PTX_RAW_REG && v->vector == 1 && !v->suffix && !v->negated && !v->minus) {
         if (ptx_type_fits(v->type, type, (reading->flags & PTX_FLAG_RELAXED) != 0))
             return true;

@@ -96,12 +96,13 @@ typedef struct ptx_raw_value {
     ptx_raw_kind kind;
     bool negated;                   /* !x */
     bool minus;                     /* -x of a register */
+    bool sum;                       /* x + imm of a register */
     bool is_single;                 /* FLOAT: as in ptx_token */
     uint8_t vector;                 /* a whole vector register or special register; else 1 */
     ptx_type type;                  /* REG, SPECIAL */
     uint32_t reg;                   /* REG; SPECIAL: index in the table */
     ptx_special special;
-    uint64_t imm;                   /* INT, FLOAT bits; VARIABLE: offset */
+    uint64_t imm;                   /* INT, FLOAT bits; VARIABLE: offset; sum: what is added */
     const ptx_symbol *symbol;       /* of a plain name, whatever it is bound to */
     const ptx_binding *binding;
     const char *suffix;             /* .b0 .h1 .b3210 of video instructions */
@@ -274,6 +275,8 @@ ptx_binding *ptx_bind(ptx_parser *p, const ptx_token *name, ptx_bind_kind kind);
 ptx_binding *ptx_bind_range(ptx_parser *p, const ptx_token *name, uint32_t count);
 uint32_t ptx_register_of(ptx_parser *p, const ptx_binding *binding, uint32_t number, uint32_t component);
 uint32_t ptx_carry_register(ptx_parser *p);
+/* A register that the text does not have, with a name for traces. */
+uint32_t ptx_new_register(ptx_parser *p, const char *name, ptx_type type);
 void ptx_refer_label(ptx_parser *p, const ptx_symbol *symbol, uint32_t *target, ptx_location at);
 void ptx_lookup(ptx_parser *p, const ptx_token *name, ptx_raw_value *out); /* fills kind and what belongs to it */
 

@@ -246,11 +246,10 @@ static bool parse_name(ptx_parser *p, ptx_insn *guarded)
         return parse_label(p, &name);
     ptx_insn *insn = guarded ? guarded : new_insn(p, ptx_token_at(&name));
     ptx_insn work = *insn;         /* the array may move while operands are read */
-    uint32_t index = p->ninsns - 1;
     bool understood = false, ok = parse_instruction(p, &work, &name, &understood);
     if (!understood)
         work.form = NULL;
-    p->insns[index] = work;
+    p->insns[p->ninsns - 1] = work;          /* sums in its operands may have come before it */
     return ok;
 }
 

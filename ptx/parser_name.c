@@ -296,6 +296,11 @@ uint32_t ptx_carry_register(ptx_parser *p)
     return p->carry - 1;
 }
 
+uint32_t ptx_new_register(ptx_parser *p, const char *name, ptx_type type)
+{
+    return add_register(p, name, type, 1, UINT32_MAX);
+}
+
 /* ------------------------------------------------------------ look-up */
 
 void ptx_refer_label(ptx_parser *p, const ptx_symbol *symbol, uint32_t *target, ptx_location at)

@@ -213,6 +213,15 @@ static bool parse_operand(ptx_parser *p, ptx_raw_operand *operand)
         return false;
     if (ptx_at(p, '[') && p->values[index].kind == PTX_RAW_VARIABLE)
         return parse_subscript(p, operand);
+    ptx_raw_value *v = &p->values[index];
+    if (v->kind == PTX_RAW_REG && ptx_accept(p, '+')) {        /* a sum, see add_before in check.c */
+        int64_t addend;
+        if (!ptx_parse_offset(p, &addend))
+            return false;
+        v = &p->values[index];
+        v->sum = true;
+        v->imm = (uint64_t)addend;
+    }
     if (!ptx_accept(p, '|'))
         return true;
     operand->shape = PTX_SHAPE_PAIR;

@@ -15,6 +15,33 @@ const char *const text = R"(.version 8.3
 .address_size 64
 .extern .func (.param .b64 r) malloc (.param .b64 a);
 
+.visible .entry sums(.param .u64 out)
+{
+    .reg .pred %p<2>;
+    .reg .b16 %h<3>;
+    .reg .u32 %r<6>;
+    .reg .b64 %a, %w, %v;
+    ld.param.u64 %a, [out];
+    mov.u32 %r1, 10;
+    bra.uni AT;
+    mov.u32 %r1, 20;
+AT:
+    mul.lo.u32 %r2, %r1+100, %r1+-3;
+    st.global.u32 [%a], %r2+1;
+    mov.b16 %h1, 0xfffe;
+    cvt.u32.u16 %r3, %h1+3;
+    st.global.u32 [%a+4], %r3;
+    mov.b64 %w, 1;
+    mov.u64 %v, %w+0x100000000;
+    st.global.u64 [%a+8], %v;
+    setp.gt.s32 %p1, %r1+4, %r1;
+    @!%p1 st.global.u32 [%a], %r1+5;
+    @%p1 st.global.u32 [%a+16], %r1+(5 * 2);
+    prmt.b32 %r4, %r1+1, 0, %r1+0x5436;
+    st.global.u32 [%a+20], %r4;
+    ret;
+}
+
 .visible .entry unwritten(.param .u64 out)
 {
     .reg .pred %p<2>;
@@ -519,6 +546,17 @@ TEST_P(SimSemantics, ASubtractionCarriesWhereItDoesNotBorrow)
         EXPECT_EQ(word<uint32_t>(i), expected[i]) << i;
     EXPECT_EQ(word<uint64_t>(4), 900u);
     EXPECT_EQ(word<uint64_t>(5), 901u);
+}
+
+// A register and a constant as one source: the sum has the register's width, before the instruction takes it.
+TEST_P(SimSemantics, SumsAsOperands)
+{
+    ASSERT_EQ(run("sums", 1), PXB_OK) << error();
+    EXPECT_EQ(word<uint32_t>(0), 110u * 7 + 1);
+    EXPECT_EQ(word<uint32_t>(1), 1u);
+    EXPECT_EQ(word<uint64_t>(1), UINT64_C(0x100000001));
+    EXPECT_EQ(word<uint32_t>(4), 20u);
+    EXPECT_EQ(word<uint32_t>(5), 11u);
 }
 
 TEST_P(SimSemantics, ConstantsAndSpecialRegistersInBraces)
