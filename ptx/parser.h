@@ -24,6 +24,7 @@ enum {
     PTX_MAX_DEPTH = 256,            /* nested { } scopes, and nested parentheses of an expression */
     PTX_MAX_DIMENSIONS = 16,
     PTX_MAX_REGISTERS = 1 << 22,    /* declared in one function */
+    PTX_MAX_NUMBERED = 1 << 17,     /* variables x<n> and labels L<n> of a module; registers %r<n> cost nothing until they are used */
     PTX_MAX_VALUES = 1024,          /* written in one statement */
     PTX_MAX_DIAGNOSTICS = 100,
 };
@@ -183,6 +184,7 @@ typedef struct ptx_parser {
     uint64_t seed;
     ptx_opcode **opcodes;           /* hash table */
     uint32_t opcode_slots, nopcodes;
+    uint32_t nnumbered;             /* see PTX_MAX_NUMBERED */
 
     ptx_scope scopes[PTX_MAX_DEPTH + 4];
     uint32_t depth;                 /* 0 = module */
@@ -274,6 +276,11 @@ void ptx_close_scope(ptx_parser *p);
 ptx_binding *ptx_bind(ptx_parser *p, const ptx_token *name, ptx_bind_kind kind);   /* NULL: declared twice, reported */
 ptx_binding *ptx_bind_range(ptx_parser *p, const ptx_token *name, uint32_t count);
 uint32_t ptx_register_of(ptx_parser *p, const ptx_binding *binding, uint32_t number, uint32_t component);
+/* Behind a name: `<n>`, for n names that end in a number from 0. */
+bool ptx_parse_count(ptx_parser *p, uint32_t *count);
+/* `name` with a number behind it, in a buffer with the padding that names need. */
+enum { PTX_NUMBERED_NAME = 256 };
+bool ptx_number_name(ptx_parser *p, const ptx_token *name, uint32_t number, char buffer[PTX_NUMBERED_NAME + PTX_TEXT_PADDING], ptx_token *out);
 uint32_t ptx_carry_register(ptx_parser *p);
 /* A register that the text does not have, with a name for traces. */
 uint32_t ptx_new_register(ptx_parser *p, const char *name, ptx_type type);

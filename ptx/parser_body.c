@@ -123,19 +123,43 @@ static bool define_label(ptx_parser *p, const ptx_token *name)
     return true;
 }
 
+static void add_target(ptx_parser *p, const ptx_token *label)
+{
+    PTX_GROW(p, p->values, p->value_room, p->nvalues + 1);
+    p->values[p->nvalues++] = (ptx_raw_value){.symbol = ptx_intern(p, label->start, label->length), .at = ptx_token_at(label)};
+}
+
+/* A label, or L<n> for L0 … Ln-1: the PTX ISA has that for variables, ptxas here too. */
+static bool parse_target(ptx_parser *p)
+{
+    char text[PTX_NUMBERED_NAME + PTX_TEXT_PADDING];
+    uint32_t count;
+    ptx_advance(p);
+    ptx_token label = p->token, one;
+    if (!ptx_expect(p, PTX_TOKEN_NAME, "a label"))
+        return false;
+    if (!ptx_accept(p, '<')) {
+        add_target(p, &label);
+        return true;
+    }
+    if (!ptx_parse_count(p, &count))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!ptx_number_name(p, &label, i, text, &one))
+            return false;
+        add_target(p, &one);
+    }
+    return true;
+}
+
 /* name: .branchtargets L1, L2, …; */
 static bool parse_branchtargets(ptx_parser *p, const ptx_token *name)
 {
     p->nvalues = 0;
-    do {
-        ptx_advance(p);
-        ptx_token label = p->token;
-        if (!ptx_expect(p, PTX_TOKEN_NAME, "a label"))
+    do
+        if (!parse_target(p))
             return false;
-        PTX_GROW(p, p->values, p->value_room, p->nvalues + 1);
-        p->values[p->nvalues++] =
-            (ptx_raw_value){.symbol = ptx_intern(p, label.start, label.length), .at = ptx_token_at(&label)};
-    } while (ptx_at(p, ','));
+    while (ptx_at(p, ','));
     ptx_binding *b = ptx_bind(p, name, PTX_BIND_TARGETS);
     if (!b)
         return false;

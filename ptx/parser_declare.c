@@ -359,11 +359,31 @@ static bool bind_variable(ptx_parser *p, const ptx_token *name, ptx_variable *v)
     return true;
 }
 
+/* x<n>: x0 … xn-1 (PTX ISA, "Parameterized Variable Names"), neither arrays nor initialised. */
+static bool parse_numbered(ptx_parser *p, const ptx_declarator *d, const ptx_token *name)
+{
+    char text[PTX_NUMBERED_NAME + PTX_TEXT_PADDING];
+    uint32_t count;
+    if (!ptx_parse_count(p, &count))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        ptx_token one;
+        if (!ptx_number_name(p, name, i, text, &one))
+            return false;
+        ptx_variable *v = new_variable(p, d, &one);
+        if (!set_size(p, v, NULL, 0) || !check_variable(p, v) || !place(p, v) || !bind_variable(p, &one, v))
+            return false;
+    }
+    return true;
+}
+
 static bool parse_variable(ptx_parser *p, const ptx_declarator *d)
 {
     ptx_token name = p->token;
     if (!ptx_expect(p, PTX_TOKEN_NAME, "the name of a variable"))
         return false;
+    if (ptx_accept(p, '<'))
+        return parse_numbered(p, d, &name);
     uint64_t dimensions[PTX_MAX_DIMENSIONS];
     uint32_t n;
     ptx_variable *v = new_variable(p, d, &name);

@@ -6,6 +6,7 @@
  */
 #include "ptx/parser.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ------------------------------------------------------------ symbols */
@@ -287,6 +288,29 @@ uint32_t ptx_register_of(ptx_parser *p, const ptx_binding *b, uint32_t number, u
         p->slots[slot] = first + 1;
     }
     return p->slots[slot] - 1 + component;
+}
+
+bool ptx_parse_count(ptx_parser *p, uint32_t *count)
+{
+    const ptx_token number = p->token;
+    if (!ptx_expect(p, PTX_TOKEN_INT, "a number of names") || !ptx_expect(p, '>', "'>'"))
+        return false;
+    if (number.value > PTX_MAX_NUMBERED - p->nnumbered)
+        return PTX_LIMIT(p, ptx_token_at(&number), "more than %d variables and labels that are declared by their number", PTX_MAX_NUMBERED);
+    *count = (uint32_t)number.value;
+    p->nnumbered += *count;
+    return true;
+}
+
+bool ptx_number_name(ptx_parser *p, const ptx_token *name, uint32_t number, char buffer[PTX_NUMBERED_NAME + PTX_TEXT_PADDING], ptx_token *out)
+{
+    const int length = snprintf(buffer, PTX_NUMBERED_NAME, "%.*s%u", (int)name->length, name->start, number);
+    if (length >= PTX_NUMBERED_NAME)
+        return PTX_LIMIT(p, ptx_token_at(name), "a name of more than %d characters", PTX_NUMBERED_NAME - 1);
+    *out = *name;
+    out->start = buffer;
+    out->length = (uint32_t)length;
+    return true;
 }
 
 uint32_t ptx_carry_register(ptx_parser *p)

@@ -297,13 +297,16 @@ TEST(Async, ReductionsOfEveryKind)
 
 TEST(Async, GlobalRelease)
 {
-    Ptx p(text("st.async.release.gpu.global.u32 [%out], %tid0; red.async.release.sys.global.add.u32 [%out], 100; red.async.release.gpu.add.s64 [%in], -1;\n"), "sm_100", "8.7");
+    Ptx p(text("st.async.release.gpu.global.u32 [%out], %tid0; red.async.release.sys.global.add.u32 [%out], 100; red.async.release.gpu.add.s64 [%in], -1;\n"
+               "red.async.mmio.release.sys.global.max.s32 [%in+8], %tid0; red.async.release.gpu.global.inc.u32 [%in+12], 62; red.async.release.gpu.or.b32 [%in+16], %tid0;\n"), "sm_100", "8.7");
     Buffer<uint32_t> out(64);
-    Buffer<uint64_t> in(1, 1000);
+    Buffer<uint64_t> in(std::vector<uint64_t>{1000, 0, 0});
     ASSERT_EQ(p.run("k", 1, 64, Params().add(out).add(in)), CPU_OK) << p.message() << p.problems;
     for (uint32_t i = 0; i < 64; i++)
         EXPECT_EQ(out.read()[i], i + 100);
     EXPECT_EQ(in.read()[0], 936u);
+    EXPECT_EQ(in.read()[1], UINT64_C(1) << 32 | 63);           /* 64 times up to 62, from 0: 1 */
+    EXPECT_EQ(in.read()[2], 63u);
 }
 
 TEST(Async, BulkZero)
