@@ -105,6 +105,11 @@ static int check_ways(const arguments *a, uint32_t given)
     return EXIT_DONE;
 }
 
+static bool is_stdout(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
 static int parse(int argc, char **argv, arguments *a)
 {
     uint32_t given = 0;
@@ -124,6 +129,8 @@ static int parse(int argc, char **argv, arguments *a)
         return usage_error(&command_conform, "no argument is expected, but \"%s\" is given", argv[optind]);
     if (a->ndevices > 1 && !a->programs)
         return usage_error(&command_conform, "one --device at a time (only --torture takes several)");
+    if (is_stdout(a->json) + is_stdout(a->junit) + is_stdout(a->html) + is_stdout(a->digests) > 1)
+        return usage_error(&command_conform, "one report at most can go to standard output");
     if (a->options.nmodels)
         a->options.models = a->models;
     return check_ways(a, given);
@@ -142,7 +149,7 @@ static bool write_report(const char *path, writer write, const conform_summary *
 {
     if (!path)
         return true;
-    const bool to_stdout = strcmp(path, "-") == 0;
+    const bool to_stdout = is_stdout(path);
     FILE *f = to_stdout ? stdout : fopen(path, "w");
     bool good = f && write(s, f);
     if (f && !to_stdout && fclose(f) != 0)
@@ -150,11 +157,6 @@ static bool write_report(const char *path, writer write, const conform_summary *
     if (!good)
         fprintf(stderr, "ptxbridge: \"%s\" cannot be written: %s\n", path, strerror(errno));
     return good;
-}
-
-static bool is_stdout(const char *path)
-{
-    return path && strcmp(path, "-") == 0;
 }
 
 static int run_cases(pxb_context *ctx, const arguments *a, const conform_list *list)

@@ -108,7 +108,7 @@ static uint32_t pick_selector(const isa_form *form, const isa_tuple *t, uint32_t
     }
     const uint32_t minus = vmad && !isa_choice(form, t, "po") ? conform_below(r, 2) * ISA_SELECTOR_MINUS : 0;
     /* vmad's addend is a whole register. */
-    return (variant == 0 || (vmad && operand == 3) ? ISA_SELECTOR_NONE : conform_below(r, 7)) | minus;
+    return (variant == 0 || (vmad && operand == 3) ? ISA_SELECTOR_NONE : 1 + conform_below(r, 6)) | minus;
 }
 
 /* Variants of an instruction with a table or number, and of one with selectors (there are thousands of those). */
@@ -190,6 +190,22 @@ static void name_immediates(conform_case *c)
         }
 }
 
+/* An opcode with several readings (mov.b64 is a move, a pack and an unpack) has a case for each, whose name says which: a state file
+ * and reports know cases by their names. Those with immediates differ in these. */
+static void name_reading(conform_case *c)
+{
+    isa_candidate found[ISA_MAX_CANDIDATES];
+    bool known;
+    const size_t length = strlen(c->name);
+    const uint32_t n = isa_match_opcode(c->name, (uint32_t)length, found, &known);
+    for (uint32_t e = 0; e < c->nelems; e++)
+        if (c->elems[e].role == ISA_ROLE_IMM)
+            return;
+    for (uint32_t i = 1; i < n; i++)
+        if (found[i].form == c->form)
+            snprintf(c->name + length, sizeof c->name - length, " (%u)", i + 1);
+}
+
 static void expand_tuple(expansion *x, const isa_form *form, const isa_tuple *t, const char *meaning)
 {
     conform_case c = {.form = form, .tuple = *t};
@@ -207,6 +223,7 @@ static void expand_tuple(expansion *x, const isa_form *form, const isa_tuple *t,
     for (uint32_t v = 0; v < variants; v++) {
         conform_case one = c;
         set_immediates(&one, v, &variants);
+        name_reading(&one);
         if (c.kind == CONFORM_TEXTURE) conform_texture_case(&one);
         else name_immediates(&one);
         append(x, &one);
