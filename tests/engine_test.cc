@@ -759,6 +759,30 @@ TEST(Engine, TraceShowsEveryInstructionWithItsResult)
     EXPECT_GT(seen.events, 10u);
 }
 
+// Lanes that wait in a collective at different places get its result together, and each place shows its own.
+TEST(Engine, TraceShowsCollectivesThatMeetFromTwoPlaces)
+{
+    Ptx p(entry("k", "and.b32 %r1, %tid0, 1; setp.eq.u32 %p1, %r1, 0; @%p1 bra EVEN; shfl.sync.idx.b32 %r2, %tid0, 4, 31, -1; bra END; "
+                     "EVEN: shfl.sync.idx.b32 %r3, %tid0, 7, 31, -1; END: ret;"));
+    Buffer<uint32_t> out(32);
+    struct Seen { uint32_t lanes = 0, events = 0, lane1 = 0, lane2 = 0; } seen;
+    p.launch.trace = [](void *user, const cpu_trace_event *e) {
+        Seen *s = static_cast<Seen *>(user);
+        if (std::string(e->insn->form->mnemonic) != "shfl") return;
+        s->events++;
+        EXPECT_EQ(s->lanes & e->mask, 0u);
+        s->lanes |= e->mask;
+        ASSERT_EQ(e->nresults, 1u);
+        memcpy(e->mask & 1 ? &s->lane2 : &s->lane1, static_cast<const char *>(e->results[0].lanes) + (e->mask & 1 ? 8 : 4), 4);
+    };
+    p.launch.trace_user = &seen;
+    ASSERT_EQ(p.run("k", 1, 32, Params().add(out).add(out)), CPU_OK) << p.message();
+    EXPECT_EQ(seen.events, 2u);
+    EXPECT_EQ(seen.lanes, 0xffffffffu);
+    EXPECT_EQ(seen.lane1, 4u);
+    EXPECT_EQ(seen.lane2, 7u);
+}
+
 TEST(Engine, MemoryOfTheDevice)
 {
     uint64_t a = cpu_alloc(test_device(), 1000), b = cpu_alloc(test_device(), 1000);

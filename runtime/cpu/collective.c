@@ -82,6 +82,8 @@ static void run_together(cpu_warp *w, uint32_t set, uint32_t lanes)
         const cpu_insn *i = insn_of(s);
         for (uint32_t k = 0; k < i->ndst; k++)
             w->ops->blend[i->dst[k].class](s->frame->r + i->o[i->dst[k].operand], file + o[i->dst[k].operand], s->mask);
+        if (w->context->worker->job->launch->trace)
+            cpu_trace(w, s->frame, i, s->mask);
         s->state = CPU_S_READY;
         s->pc++;
     }
