@@ -19,7 +19,7 @@ static const struct { const char *name, *text; } causes[RT_CAUSE_COUNT] = {
     [RT_CAUSE_TEXTURE] = {"texture-weight", "texture weight: filtering hardware has its own fixed-point weights"},
     [RT_CAUSE_ATOMICS] = {"order-of-atomics", "order of atomics: threads came to the same address in another order"},
     [RT_CAUSE_MEMORY] = {"memory", "memory: the address holds other values; another thread, an atomic operation or an earlier launch wrote them"},
-    [RT_CAUSE_DEVICE] = {"device-value", "device value: a special register whose value the device chooses"},
+    [RT_CAUSE_DEVICE] = {"device-value", "device value: a special register, or a set of lanes, that the device chooses"},
 };
 
 const char *rt_cause_name(rt_cause cause)
@@ -140,7 +140,7 @@ void rt_trace_judge(rt_finding *f, const rt_trace_side sides[2])
     if (strcmp(insn->form->family, "mma") == 0 && !insn->operation) {
         f->cause = models_differ ? RT_CAUSE_MMA_MODEL : RT_CAUSE_UNKNOWN;
         f->note = fast ? "matrix cores of an AMD device (--mma fast)" : models_differ ? "" : "both sides compute with the same mma model";
-    } else if (strcmp(op, "atom") == 0) {
+    } else if (strcmp(op, "atom") == 0 || strcmp(op, "mbarrier") == 0) {
         f->cause = RT_CAUSE_ATOMICS;
     } else if (strcmp(insn->form->family, "texture") == 0) {
         f->cause = RT_CAUSE_TEXTURE;
@@ -153,7 +153,7 @@ void rt_trace_judge(rt_finding *f, const rt_trace_side sides[2])
     } else if (reads_memory(insn)) {
         f->cause = RT_CAUSE_MEMORY;
         f->note = has_atomics(f->function[0]) ? "the kernel has atomic operations, whose order may be behind it" : "";
-    } else if (reads_special(insn) && strcmp(insn->form->mnemonic, "mov") == 0) {
+    } else if ((reads_special(insn) && strcmp(insn->form->mnemonic, "mov") == 0) || strcmp(insn->form->mnemonic, "activemask") == 0) {
         f->cause = RT_CAUSE_DEVICE;
     }
 }

@@ -271,11 +271,12 @@ static flag excuse(walker *w, walk_thread *t, const ptx_function *f, const ptx_i
     return worst == LINEAR && keeps_distance(insn, excused, only_last) && n == 1 ? CLEAN : OPAQUE;
 }
 
-/* Does its result depend on when other threads come to the same address? */
+/* Does its result depend on when other threads come to the same address or, for activemask, to the same instruction? An mbarrier is
+ * asked until others have arrived, and each arrival gives what stood there. */
 static bool races(const ptx_insn *insn)
 {
     const char *sem = isa_choice(insn->form, &insn->tuple, "sem");
-    if (is_operation(insn, "atom"))
+    if (is_operation(insn, "atom") || is_operation(insn, "mbarrier") || strcmp(insn->form->mnemonic, "activemask") == 0)
         return true;
     return is_operation(insn, "ld") && sem && strcmp(sem, "weak") != 0;
 }

@@ -6,8 +6,8 @@
  * address moved by the same amount on both sides, which is checked; OPAQUE is anything else made of excused values,
  * which is not.
  *
- * What an atomic operation or a volatile or relaxed load gives depends on the order of threads. A difference there is
- * RACED: kept as the answer when nothing firmer is found, and OPAQUE from then on.
+ * What an atomic operation, a volatile or relaxed load, an mbarrier or activemask gives depends on the order of threads. A difference
+ * there is RACED: kept as the answer when nothing firmer is found, and OPAQUE from then on.
  */
 #ifndef RUNTIME_TRACE_WALK_H
 #define RUNTIME_TRACE_WALK_H
