@@ -5,6 +5,7 @@
  */
 #include "runtime/record.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,6 +140,18 @@ static json_t *json_of_case(writer *w, const rt_record_case *c, uint32_t number)
     return NULL;
 }
 
+/* As much as is read back. */
+static pxb_status check_size(pxb_context *ctx, const rt_record *r)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < r->ncases; i++)
+        for (uint32_t k = 0; k < r->cases[i].noutputs; k++)
+            bytes += r->cases[i].outputs[k].has_data ? r->cases[i].outputs[k].array.bytes : 0;
+    if (bytes <= ctx->array_limit)
+        return PXB_OK;
+    return rt_fail(ctx, PXB_UNSUPPORTED, "the arrays of one record have at most %" PRIu64 " bytes together, not %" PRIu64, ctx->array_limit, bytes);
+}
+
 pxb_status rt_record_write(pxb_context *ctx, const char *path, const rt_record *r)
 {
     writer w = {.ctx = ctx};
@@ -149,7 +162,7 @@ pxb_status rt_record_write(pxb_context *ctx, const char *path, const rt_record *
     json_t *meta = json_pack("{s:i, s:s, s:o}", "ptxbridge_record", FORMAT, "ptxbridge", pxb_version(), "cases", cases);
     char *text = complete && meta ? json_dumps(meta, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(meta);
-    pxb_status status = text && add_text(&w, "meta", text) ? PXB_OK : rt_no_memory(ctx);
+    pxb_status status = text && add_text(&w, "meta", text) ? check_size(ctx, r) : rt_no_memory(ctx);
     if (!status && w.count >= UINT16_MAX)
         status = rt_fail(ctx, PXB_UNSUPPORTED, "an .npz file has at most 65534 members, not %u", w.count);
     if (!status)
@@ -169,6 +182,7 @@ typedef struct reader {
     const char *data;
     size_t length;
     rt_record *out;
+    uint64_t bytes;                /* of the arrays so far: a small file may name one large member many times */
     pxb_status status;             /* the first failure; what follows does nothing */
 } reader;
 
@@ -284,6 +298,11 @@ static void read_output(reader *r, const json_t *j, rt_record_output *o)
     const char *member = optional_string(r, j, "member");
     if (r->status || !member[0])
         return;
+    if (o->array.bytes > r->ctx->array_limit - r->bytes) {
+        bad(r, "its arrays are too large together");
+        return;
+    }
+    r->bytes += o->array.bytes;
     rt_array array;
     r->status = rt_npz_parse(r->ctx, r->path, r->data, r->length, member, &array);
     if (r->status)

@@ -10,6 +10,7 @@
 
 extern "C" {
 #include "runtime/comparison.h"
+#include "runtime/trace_walk.h"
 #if PTXBRIDGE_LLVM
 extern const char *xl_planted_fault;   // translator/emit.h
 #endif
@@ -357,6 +358,42 @@ TEST_F(Compare, HostileMetaIsAnError)
     EXPECT_NE(attempt(std::string(100000, '[')), PXB_OK);
 }
 
+// Deflate makes a large array small, and outputs may share one: all of them together are bounded.
+TEST_F(Compare, ManyOutputsOfOneLargeArrayAreAnError)
+{
+    std::vector<char> zeros(1 << 16);
+    char digest[RT_DIGEST_TEXT];
+    rt_array m = {}, t = {};
+    m.dtype = t.dtype = RT_U8;
+    m.ndim = t.ndim = 1;
+    t.shape[0] = t.count = t.bytes = zeros.size();
+    t.data = zeros.data();
+    ASSERT_EQ(rt_digest_array(ctx, &t, digest), PXB_OK);
+    ctx->array_limit = 100000;
+    for (uint32_t n : {1u, 2u}) {
+        std::string meta = R"({"ptxbridge_record":1,"cases":[{"case":"k","entries":"k","ptx":"k.ptx","device":"cpu","date":"d",
+            "ptxbridge":"0","mma_model":"ada","state":"done","run_ms":1,"not_read_back":[],"properties":{},"outputs":[)";
+        for (uint32_t i = 0; i < n; i++)
+            meta += std::string(i ? "," : "") + R"({"kind":"buffer","name":"out","dtype":"u8","shape":[65536],"changed":true,"member":"m","sha256":")" +
+                    digest + "\"}";
+        meta += "]}]}";
+        m.shape[0] = m.count = m.bytes = meta.size();
+        m.data = meta.data();
+        const char *names[] = {"meta", "m"};
+        const rt_array *arrays[] = {&m, &t};
+        ASSERT_EQ(rt_npz_write(ctx, path("h.npz").c_str(), 2, names, arrays), PXB_OK);
+        rt_record back;
+        EXPECT_EQ(rt_record_read(ctx, path("h.npz").c_str(), &back), n == 1 ? PXB_OK : PXB_BAD_INPUT) << error();
+        if (n == 1) {
+            EXPECT_EQ(rt_record_write(ctx, path("w.npz").c_str(), &back), PXB_OK) << error();
+            ctx->array_limit = 60000;
+            EXPECT_EQ(rt_record_write(ctx, path("w.npz").c_str(), &back), PXB_UNSUPPORTED) << "it could not be read";
+            ctx->array_limit = 100000;
+        }
+        rt_record_free(&back);
+    }
+}
+
 // ---------------------------------------------------------------- statistics
 
 TEST_F(Compare, StatisticsOfDifferences)
@@ -544,6 +581,43 @@ TEST_F(Compare, TraceOptionsAtTheirEnds)
     EXPECT_EQ(t.f->blocks, 2u);
     ASSERT_FALSE(progress.empty());
     EXPECT_EQ(progress[0], std::make_pair(0u, 2u));
+}
+
+// What others have not done yet is no wrong result: the xor behind it is.
+TEST_F(Compare, WaitingIsPassedOverForWhatComesAfterIt)
+{
+    const std::string text = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k()
+{
+    .reg .pred %p<2>; .reg .b32 %r<4>;
+    .shared .align 8 .b64 bar;
+    mbarrier.test_wait.parity.shared.b64 %p1, [bar], 0;
+    activemask.b32 %r1;
+    xor.b32 %r2, %r3, 5;
+    ret;
+}
+)";
+    std::unique_ptr<ptx_module, void (*)(ptx_module *)> m(ptx_parse(text.data(), text.size(), "t.ptx"), ptx_module_free);
+    ASSERT_EQ(m->ndiagnostics, 0u);
+    uint32_t base = 0, one = 1u << PTX_TRACE_NUMBER_BITS;
+    uint32_t words[2][6] = {{1 | one, 0, 2 | one, 0xffffffff, 3 | one, 4}, {1 | one, 1, 2 | one, 0xffff, 3 | one, 4}};
+    for (uint32_t differs : {0u, 1u}) {
+        walker w = {};
+        w.module = m.get();
+        w.register_bases = &base;
+        w.nregisters = m->functions[0]->nregisters;
+        walk_thread t = {};
+        walk_difference d = {};
+        words[1][5] = 4 + differs;
+        walk_stream s[2] = {{words[0], 6, 3}, {words[1], 6, 3}};
+        EXPECT_EQ(walk_thread_compare(&w, &t, s, 0, 3, &d), differs == 1);
+        EXPECT_EQ(d.number[0], 3 * differs);
+        EXPECT_TRUE(t.raced);
+        EXPECT_EQ(t.raced_number, 1u) << "the answer when there is none behind it";
+        free(t.flags);
+    }
 }
 
 #if PTXBRIDGE_LLVM
