@@ -19,6 +19,7 @@ typedef struct arguments {
     uint64_t ulp;
     bool json, quiet, trace, check;
     const char *html;
+    bool page;                     /* html goes to the standard output, which then holds nothing else */
     bool has_timeout;
     uint32_t timeout_ms;
     rt_trace_options tracing;
@@ -153,7 +154,7 @@ static int compare_case(state *s, compared_case *k)
         k->problem = rt_pool_strdup(&c->pool, pxb_last_error(s->ctx)->message);
         return exit_status == EXIT_NO ? EXIT_USAGE : exit_status;
     }
-    if (!a->json && (!a->quiet || !c->equal))
+    if (!a->json && !a->page && (!a->quiet || !c->equal))
         print_comparison(k, &s->report);
     return outcome(c);
 }
@@ -394,6 +395,11 @@ static int run_compare(pxb_context *ctx, int argc, char **argv)
         return usage_error(&command_compare, "--trace needs both sides to run: --devices A,B");
     if (!a.trace && (a.tracing.nblocks || a.tracing.memory))
         return usage_error(&command_compare, "--trace-blocks and --trace-memory go with --trace");
+    if (a.html && strcmp(a.html, "-") == 0) {
+        if (a.json)
+            return usage_error(&command_compare, "--json and --html - cannot share the standard output");
+        a.page = true;
+    }
     if (a.recorded && !a.nagainst)
         return usage_error(&command_compare, "--recorded goes with --against");
     int status = settle_devices(&a);
@@ -421,7 +427,7 @@ const command command_compare = {
     "  --trace-blocks F[,N]   only N blocks (1) from linear number F on\n"
     "  --trace-memory MIB  memory for records (512; at most 2048 are used)\n"
     "  --json              print the comparison as JSON (docs/compare.schema.json)\n"
-    "  --html FILE         write one HTML file with tables and plots\n"
+    "  --html FILE         write one HTML file with tables and plots; - is the standard output, in place of the text\n"
     "  --check             test each access against exact allocation bounds\n"
     "  --timeout-ms N      stop a launch after N ms; overrides the case files; 0 = no limit\n"
     "  --quiet             print cases that differ only\n",

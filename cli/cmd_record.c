@@ -112,7 +112,7 @@ static void report(const arguments *a, const rt_record *r, int exit_status)
         print_json(json_pack("{s:s, s:b, s:o}", "file", a->output, "complete", exit_status == EXIT_DONE, "cases", list));
     } else if (!a->quiet) {
         print_table(r, 0);
-        printf("%s holds %u records\n", a->output, r->ncases);
+        printf("%s holds %u record%s\n", a->output, r->ncases, r->ncases == 1 ? "" : "s");
     }
 }
 
@@ -201,6 +201,8 @@ static int run_record(pxb_context *ctx, int argc, char **argv)
         return usage_error(&command_record, "a case file is expected");
     if (!a.output)
         return usage_error(&command_record, "-o FILE.npz is missing: it says where the record goes");
+    if (strcmp(a.output, "-") == 0)
+        return usage_error(&command_record, "-o -: a record goes to a file, not to the standard output");
     return record_cases(ctx, &a, argc - optind, argv + optind);
 }
 

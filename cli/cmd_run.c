@@ -11,7 +11,7 @@ enum { MAX_REPEAT = 100000 };
 static bool add_named(named_file **list, uint32_t *count, char *text)
 {
     char *equals = strchr(text, '=');
-    if (!equals || equals == text || !equals[1])
+    if (!equals || equals == text || !equals[1] || strcmp(equals + 1, "-") == 0) /* what is said of the case goes there */
         return false;
     named_file *more = realloc(*list, (*count + 1) * sizeof *more);
     if (!more)

@@ -418,7 +418,9 @@ pxb_status write_html(pxb_context *ctx, const char *path, const comparison_repor
     fputs("</body></html>\n", p.f);
     if (fclose(p.f) != 0 && !p.status)
         p.status = rt_no_memory(ctx);
-    if (!p.status)
+    if (!p.status && strcmp(path, "-") == 0)
+        fwrite(text, 1, length, stdout);
+    else if (!p.status)
         p.status = rt_write_file(ctx, path, text, length);
     free(text);
     return p.status;

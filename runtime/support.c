@@ -57,8 +57,8 @@ pxb_status rt_read_file(pxb_context *ctx, const char *path, uint64_t limit, char
 pxb_status rt_write_file(pxb_context *ctx, const char *path, const void *data, size_t bytes)
 {
     struct stat st;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-        /* /dev/stdout, a pipe: rename would replace it, so it is written as it is. */
+    if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        /* A pipe, /dev/stdout and other links: rename would replace it, so it is written as it is. */
         FILE *f = fopen(path, "wb");
         bool ok = f && fwrite(data, 1, bytes, f) == bytes;
         if (f)

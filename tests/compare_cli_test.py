@@ -206,6 +206,27 @@ class CompareTest(unittest.TestCase):
         self.assertNotRegex(text, r"url\(|@import")
         self.assertIn("mma.sync", text)
 
+    def test_standard_output_and_links(self):
+        args = ("compare", SAXPY, "--devices", "cpu,cpu", "--html")
+        page = self.path("page.html")
+        out, _ = self.run_command(*args, page)
+        self.assertIn("equal", out)
+        out, _ = self.run_command(*args, "-")
+        with open(page, encoding="utf-8") as f:
+            self.assertEqual(re.sub(r">[0-9.]+<", "><", out), re.sub(r">[0-9.]+<", "><", f.read()), "but for times")
+        _, err = self.run_command(*args, "-", "--json", status=2)
+        self.assertIn("standard output", err)
+        _, err = self.run_command("record", SAXPY, "-o", "-", status=2)
+        self.assertIn("standard output", err)
+        # What a link leads to is written; the link stays.
+        os.symlink(page, self.path("link"))
+        os.truncate(page, 0)
+        self.run_command(*args, self.path("link"))
+        self.assertTrue(os.path.islink(self.path("link")))
+        with open(page, encoding="utf-8") as f:
+            self.assertTrue(f.read().startswith("<!DOCTYPE html>"))
+        self.assertFalse(os.path.exists("-"))
+
     def test_page_in_a_browser(self):
         browser = next((b for b in ("chromium", "chromium-browser", "google-chrome", "chrome") if shutil.which(b)), None)
         if not browser:
