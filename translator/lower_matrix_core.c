@@ -9,9 +9,10 @@
  * 4; minus zero, which would be NaN, becomes zero, and NaN, which would be 240, becomes FNUZ's NaN. e5m2 has infinities
  * that FNUZ lacks and goes by way of f16.
  *
- * gfx9: a warp is half a wavefront and operands of one lie in lanes of both, so all of this runs with every lane on (LLVM's
- * strict whole-wave mode); lanes that do not execute give zeros. PTX makes all lanes of a warp execute an mma together, so that
- * WMMA, which needs a full EXEC, gets it.
+ * gfx9: a warp is half a wavefront and operands of one lie in lanes of both, so all of this runs with every lane on; lanes that do not
+ * execute give zeros. Where some do not, that takes LLVM's strict whole-wave mode, in a function of its own, since it saves each register
+ * that it touches for the lanes that are off. PTX makes all lanes of a warp execute an mma together, so that WMMA, which needs a full
+ * EXEC, gets it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -133,7 +134,7 @@ typedef struct job {
     LLVMValueRef v_lane;       /* in the wavefront */
     LLVMValueRef a[4], b[2], c[4];
     LLVMTypeRef result;        /* vector type of the instruction's result */
-    bool integer;
+    bool integer, whole_wave;  /* lanes may be off and have to take part */
 } job;
 
 static LLVMTypeRef vector(const job *j, LLVMTypeRef element, uint32_t n) { (void)j; return n == 1 ? element : LLVMVectorType(element, n); }
@@ -245,11 +246,11 @@ static LLVMValueRef changed(const job *j, LLVMValueRef v)
     return v;
 }
 
-/* On gfx9, zeros where lanes do not execute. */
+/* Zeros where lanes do not execute. */
 static LLVMValueRef inactive_zero(const job *j, LLVMValueRef v)
 {
     LLVMTypeRef t = l_int(j->x, 32);
-    if (j->row->core != XL_CORE_MFMA || LLVMIsAConstantInt(v)) return v;
+    if (!j->whole_wave || LLVMIsAConstantInt(v)) return v;
     return l_intrinsic(j->x, "llvm.amdgcn.set.inactive", &t, 1, (LLVMValueRef[]){v, zero(j)}, 2);
 }
 
@@ -313,7 +314,7 @@ static void products(const job *j, LLVMValueRef d[4])
 static LLVMValueRef whole_wave(const job *j, LLVMValueRef v)
 {
     LLVMTypeRef t = l_int(j->x, 32);
-    return j->row->core == XL_CORE_MFMA ? l_intrinsic(j->x, "llvm.amdgcn.strict.wwm", &t, 1, &v, 1) : v;
+    return j->whole_wave ? l_intrinsic(j->x, "llvm.amdgcn.strict.wwm", &t, 1, &v, 1) : v;
 }
 
 static LLVMValueRef wave_lane(const job *j)
@@ -363,35 +364,71 @@ static void finish_all(const job *j, LLVMValueRef d[4], uint32_t nd)
 /* ------------------------------------------------------------ one function for each kind of mma */
 
 /* A kernel may have hundreds of mma; in line, their code takes LLVM minutes. */
+static LLVMValueRef new_function(const xl_emitter *x, const char *name, LLVMTypeRef type)
+{
+    LLVMValueRef fn = LLVMAddFunction(x->llvm, name, type);
+    LLVMSetLinkage(fn, LLVMInternalLinkage);
+    l_enum_attribute(x, fn, LLVMAttributeFunctionIndex, "noinline", 0);
+    l_enum_attribute(x, fn, LLVMAttributeFunctionIndex, "convergent", 0);
+    l_enum_attribute(x, fn, LLVMAttributeFunctionIndex, "nounwind", 0);
+    return fn;
+}
+
+static void core_body(job *j, LLVMValueRef fn, uint32_t nd, bool whole_wave)
+{
+    uint32_t at = 0;
+    LLVMValueRef d[4];
+    for (uint32_t k = 0; k < 2 * j->slabs; k++) j->a[k] = LLVMGetParam(fn, at++);
+    for (uint32_t k = 0; k < j->slabs; k++) j->b[k] = LLVMGetParam(fn, at++);
+    for (uint32_t k = 0; k < nd; k++) j->c[k] = LLVMGetParam(fn, at++);
+    j->whole_wave = whole_wave;
+    j->v_lane = wave_lane(j);
+    products(j, d);
+    finish_all(j, d, nd);
+}
+
+/* Leaves the function for one that does the same in whole-wave mode, unless all lanes are here. A tail call: what it saves is its own. */
+static void leave_in_part(const job *j, LLVMValueRef fn, LLVMTypeRef type, LLVMValueRef part)
+{
+    xl_emitter *x = j->x;
+    LLVMTypeRef i64 = l_int(x, 64);
+    LLVMValueRef v_true = l_i1(x, true), args[16];
+    LLVMBasicBlockRef b_part = l_block(x, "part"), b_all = l_block(x, "all");
+    LLVMValueRef v_lanes = l_intrinsic(x, "llvm.amdgcn.ballot", &i64, 1, &v_true, 1);
+    l_cond_br(x, l_icmp(x, LLVMIntEQ, v_lanes, l_i64(x, ~(uint64_t)0)), b_all, b_part);
+    l_here(x, b_part);
+    LLVMGetParams(fn, args);
+    LLVMValueRef v = LLVMBuildCall2(x->b, type, part, args, LLVMCountParams(fn), "");
+    LLVMSetTailCall(v, true);
+    LLVMBuildRet(x->b, v);
+    l_here(x, b_all);
+}
+
 static LLVMValueRef core_function(job *j, const char *meaning, uint32_t nd, LLVMTypeRef *type)
 {
     xl_emitter *x = j->x;
-    char name[96];
+    char name[96], part_name[104];
     LLVMTypeRef params[16];
     const uint32_t count = 3 * j->slabs + nd;
     for (uint32_t k = 0; k < count; k++) params[k] = l_int(x, 32);
     *type = LLVMFunctionType(LLVMArrayType2(l_int(x, 32), nd), params, count, false);
     snprintf(name, sizeof name, "pxb_core_%s", meaning);
+    snprintf(part_name, sizeof part_name, "%s_part", name);
     LLVMValueRef fn = LLVMGetNamedFunction(x->llvm, name), outer = x->fn;
     if (fn) return fn;
-    fn = LLVMAddFunction(x->llvm, name, *type);
-    LLVMSetLinkage(fn, LLVMInternalLinkage);
-    l_enum_attribute(x, fn, LLVMAttributeFunctionIndex, "noinline", 0);
-    l_enum_attribute(x, fn, LLVMAttributeFunctionIndex, "convergent", 0);
-    l_enum_attribute(x, fn, LLVMAttributeFunctionIndex, "nounwind", 0);
     LLVMBasicBlockRef b_outer = LLVMGetInsertBlock(x->b);
     LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(x->b);
     LLVMSetCurrentDebugLocation2(x->b, NULL);
-    x->fn = fn;
+    LLVMValueRef part = NULL;
+    if (j->row->core == XL_CORE_MFMA) {
+        x->fn = part = new_function(x, part_name, *type);
+        l_here(x, l_block(x, ""));
+        core_body(j, part, nd, true);
+    }
+    x->fn = fn = new_function(x, name, *type);
     l_here(x, l_block(x, ""));
-    uint32_t at = 0;
-    for (uint32_t k = 0; k < 2 * j->slabs; k++) j->a[k] = LLVMGetParam(fn, at++);
-    for (uint32_t k = 0; k < j->slabs; k++) j->b[k] = LLVMGetParam(fn, at++);
-    for (uint32_t k = 0; k < nd; k++) j->c[k] = LLVMGetParam(fn, at++);
-    j->v_lane = wave_lane(j);
-    LLVMValueRef d[4];
-    products(j, d);
-    finish_all(j, d, nd);
+    if (part) leave_in_part(j, fn, *type, part);
+    core_body(j, fn, nd, false);
     x->fn = outer;
     l_here(x, b_outer);
     LLVMSetCurrentDebugLocation2(x->b, line);
