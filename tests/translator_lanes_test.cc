@@ -124,6 +124,16 @@ TEST_P(Lanes, LanesThatEndBehindALoopThatWaits)
     for (uint32_t i = 0; i < 64; i++) ASSERT_EQ(v[i], i % 32 < 24 ? i ^ 3 : i + 100) << i;
 }
 
+// A counter is the same in all lanes that are still in a loop, and differs behind it (translator/codegen.c, switch_off_passes).
+TEST_P(Lanes, CountersBehindALoopThatLanesLeaveOneByOne)
+{
+    auto v = run("and.b32 %r4, %r1, 7; mov.u32 %r10, 0; mov.u32 %r11, 5; mov.u32 %r5, table; shl.b32 %r6, %r1, 2; add.u32 %r6, %r5, %r6;\n"
+                 "setp.eq.u32 %p1, %r1, 3; @%p1 bra SKIP;\n"
+                 "LOOP: add.u32 %r10, %r10, 1; add.u32 %r11, %r11, 3; prmt.b32 %r9, %r10, %r11, %r1; st.volatile.shared.u32 [%r6], %r9;\n"
+                 "setp.lt.u32 %p2, %r10, %r4; @%p2 bra LOOP;\nSKIP:\n", 64);
+    for (uint32_t i = 0; i < 64; i++) ASSERT_EQ(v[i], i == 3 ? 0 : i % 8 ? i % 8 : 1) << i;
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, Lanes, testing::Values("cpu", "sim:gfx1100", "sim:gfx1201", "sim:gfx942"),
                          [](const auto &i) { std::string n = i.param; for (char &c : n) if (c == ':') c = '_'; return n; });
 

@@ -11,17 +11,24 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 #include "translator/l_llvm.h"
 
-/* The SDWA peephole of gfx9 is quadratic in the size of a block: four fifths of the time on dec2. It can only be switched
- * off by LLVM's command line, which is one per process; no other option is touched. */
-static void skip_slow_peephole(void)
+/* Two of LLVM's passes are switched off, which only its command line can do; there is one per process, and no other option is touched.
+ *
+ * The SDWA peephole of gfx9 is quadratic in the size of a block: four fifths of the time on dec2.
+ *
+ * Copies are not followed through PHIs: LLVM 22 loses values of loops that lanes leave one by one. A counter that is uniform in such a loop is
+ * in a scalar register, and each turn copies it into a vector register for the lanes that are still there, which is what they read behind
+ * the loop. The peephole pass takes the PHI behind the loop for a copy of that copy; the next one (SIFoldOperands) then copies the scalar
+ * register behind the loop instead, where it holds the last lane's count. Seen on gfx90a, gfx942 and gfx950, where PHIs and copies have
+ * different register classes. */
+static void switch_off_passes(void)
 {
-    const char *const words[] = {"ptxbridge", "-amdgpu-sdwa-peephole=0"};
-    LLVMParseCommandLineOptions(2, words, "");
+    const char *const words[] = {"ptxbridge", "-amdgpu-sdwa-peephole=0", "-disable-adv-copy-opt"};
+    LLVMParseCommandLineOptions(3, words, "");
 }
 
 static void start_backend(void)
 {
-    skip_slow_peephole();
+    switch_off_passes();
     LLVMInitializeAMDGPUTargetInfo();
     LLVMInitializeAMDGPUTarget();
     LLVMInitializeAMDGPUTargetMC();
