@@ -142,10 +142,27 @@ static bool better(const search *s, const walk_difference *d, const candidate *b
     return best->difference.kind == RT_FOUND_NOTHING || d->record < best->difference.record;
 }
 
+/* Threads whose warp or block has a value that depends on the order of threads learn of it before they are compared. */
+static void spread_races(search *s)
+{
+    for (uint32_t part = 0; s->walker.may_race && part < s->traces[0].nblocks * s->nthreads; part++) {
+        walk_stream streams[2] = {stream_of(&s->traces[0], part), stream_of(&s->traces[1], part)};
+        uint32_t own = part % s->nthreads;
+        if (s->threads[part].warp_raced || !walk_thread_races(&s->walker, streams))
+            continue;
+        for (uint32_t i = 0; i < s->nthreads; i++) {
+            walk_thread *t = &s->threads[part - own + i];
+            t->block_raced = true;
+            t->warp_raced = t->warp_raced || i / 32 == own / 32;
+        }
+    }
+}
+
 static candidate compare_window(search *s, uint64_t begin, uint64_t end)
 {
     candidate best = {.part = 0};
     uint32_t parts = s->traces[0].nblocks * s->nthreads;
+    spread_races(s);
     for (uint32_t part = 0; part < parts; part++) {
         walk_stream streams[2] = {stream_of(&s->traces[0], part), stream_of(&s->traces[1], part)};
         walk_difference d;
@@ -455,6 +472,10 @@ static pxb_status number_registers(search *s)
     for (uint32_t i = 0; i < s->module->nfunctions; i++) {
         w->register_bases[i] = w->nregisters;
         w->nregisters += s->module->functions[i]->nregisters;
+        for (uint32_t k = 0; k < s->module->functions[i]->ninsns && !w->may_race; k++) {
+            const ptx_insn *insn = &s->module->functions[i]->insns[k];
+            w->may_race = insn->form && walk_races(insn);
+        }
     }
     return PXB_OK;
 }

@@ -273,12 +273,36 @@ static flag excuse(walker *w, walk_thread *t, const ptx_function *f, const ptx_i
 
 /* Does its result depend on when other threads come to the same address or, for activemask, to the same instruction? An mbarrier is
  * asked until others have arrived, and each arrival gives what stood there. */
-static bool races(const ptx_insn *insn)
+bool walk_races(const ptx_insn *insn)
 {
     const char *sem = isa_choice(insn->form, &insn->tuple, "sem");
     if (is_operation(insn, "atom") || is_operation(insn, "mbarrier") || strcmp(insn->form->mnemonic, "activemask") == 0)
         return true;
     return is_operation(insn, "ld") && sem && strcmp(sem, "weak") != 0;
+}
+
+/* Does the result come from other threads as well, and has one of them a value that depends on the order of threads? */
+static bool spreads_race(const walk_thread *t, const ptx_insn *insn)
+{
+    const char *family = insn->form->family;
+    if (strcmp(family, "warp") == 0 || strcmp(family, "mma") == 0)
+        return t->warp_raced;
+    return is_operation(insn, "bar") && t->block_raced;
+}
+
+bool walk_thread_races(const walker *w, const walk_stream s[2])
+{
+    const ptx_function *f;
+    for (uint32_t at = 0; at < s[0].used && at < s[1].used && s[0].words[at] == s[1].words[at];) {
+        uint32_t head = s[0].words[at], n = head >> PTX_TRACE_NUMBER_BITS;
+        const ptx_insn *insn = NULL;
+        if (memcmp(s[0].words + at + 1, s[1].words + at + 1, n * sizeof(uint32_t)) != 0)
+            insn = ptx_insn_numbered(w->module, head & ((1u << PTX_TRACE_NUMBER_BITS) - 1), &f);
+        if (insn && walk_races(insn))
+            return true;
+        at += n + 1;
+    }
+    return false;
 }
 
 /* False: the record has a difference that nothing excuses. */
@@ -295,9 +319,11 @@ static bool take_record(walker *w, walk_thread *t, uint64_t record, uint32_t num
         flags[i] = v[i].equal ? CLEAN : excuse(w, t, f, insn, v, n, i);
         if (v[i].equal || flags[i] != CLEAN)
             continue;
-        if (!races(insn))
-            return false;
         flags[i] = OPAQUE;
+        if (spreads_race(t, insn))
+            continue;
+        if (!walk_races(insn))
+            return false;
         if (!t->raced) {
             t->raced = true;
             t->raced_record = record;

@@ -7,7 +7,8 @@
  * which is not.
  *
  * What an atomic operation, a volatile or relaxed load, an mbarrier or activemask gives depends on the order of threads. A difference
- * there is RACED: kept as the answer when nothing firmer is found, and OPAQUE from then on.
+ * there is RACED: kept as the answer when nothing firmer is found, and OPAQUE from then on. A collective that differs in a warp with a RACED
+ * value may have it from another lane, and is OPAQUE too.
  */
 #ifndef RUNTIME_TRACE_WALK_H
 #define RUNTIME_TRACE_WALK_H
@@ -22,6 +23,7 @@ typedef struct walk_thread {
     uint64_t distances[WALK_DISTANCES];   /* of addresses that only this thread has (shared, local, malloc) */
     uint32_t ndistances;
     bool opaque, over;             /* an OPAQUE value was seen; nothing more of it is compared */
+    bool warp_raced, block_raced;  /* a thread of its warp, of its block, has a RACED value, which collectives spread */
     bool raced;
     uint64_t raced_record;         /* the first one, and its instruction */
     uint32_t raced_number;
@@ -34,7 +36,7 @@ typedef struct walker {
     uint64_t *distances;           /* value of side 0 minus value of side 1, for each allocation and variable */
     uint32_t ndistances;
     uint64_t records, excused, left;
-    bool no_memory;
+    bool no_memory, may_race;      /* the module has instructions that can be RACED */
 } walker;
 
 /* The first difference of a thread in its records [begin, end). */
@@ -48,6 +50,10 @@ typedef struct walk_stream { const uint32_t *words; uint32_t used; uint64_t exec
 
 bool walk_thread_compare(walker *w, walk_thread *t, const walk_stream streams[2], uint64_t begin, uint64_t end,
                          walk_difference *out);
+
+/* Can the instruction's result be RACED? And is one in these records? */
+bool walk_races(const ptx_insn *insn);
+bool walk_thread_races(const walker *w, const walk_stream streams[2]);
 
 /* The walker learns what records say of the distance of two addresses. */
 void walk_add_distance(walker *w, uint64_t side0, uint64_t side1);

@@ -620,6 +620,46 @@ TEST_F(Compare, WaitingIsPassedOverForWhatComesAfterIt)
     }
 }
 
+// What one lane got from an atomic operation comes to the others through a shuffle, where it says nothing of the shuffle.
+TEST_F(Compare, RacesSpreadThroughCollectives)
+{
+    const std::string text = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k()
+{
+    .reg .pred %p<2>; .reg .b32 %r<6>; .reg .b64 %rd<2>;
+    @%p1 atom.global.add.u32 %r1, [%rd1], 1;
+    shfl.sync.idx.b32 %r2, %r1, 0, 31, -1;
+    bar.red.popc.u32 %r3, 0, %p1;
+    ret;
+}
+)";
+    std::unique_ptr<ptx_module, void (*)(ptx_module *)> m(ptx_parse(text.data(), text.size(), "t.ptx"), ptx_module_free);
+    ASSERT_EQ(m->ndiagnostics, 0u);
+    uint32_t base = 0, one = 1u << PTX_TRACE_NUMBER_BITS;
+    const uint32_t leader[2][6] = {{1 | one, 5, 2 | one, 5, 3 | one, 1}, {1 | one, 7, 2 | one, 7, 3 | one, 1}};
+    const uint32_t other[2][4] = {{2 | one, 5, 3 | one, 1}, {2 | one, 7, 3 | one, 2}};
+    walker w = {};
+    w.module = m.get();
+    w.register_bases = &base;
+    w.nregisters = m->functions[0]->nregisters;
+    const walk_stream led[2] = {{leader[0], 6, 3}, {leader[1], 6, 3}}, followed[2] = {{other[0], 4, 2}, {other[1], 4, 2}};
+    EXPECT_TRUE(walk_thread_races(&w, led));
+    EXPECT_FALSE(walk_thread_races(&w, followed));
+    const struct { bool warp, block; uint32_t found; } rows[] = {{false, false, 2}, {false, true, 2}, {true, false, 3}, {true, true, 0}};
+    for (const auto &row : rows) {
+        walk_thread t = {};
+        walk_difference d = {};
+        t.warp_raced = row.warp;
+        t.block_raced = row.block;
+        EXPECT_EQ(walk_thread_compare(&w, &t, followed, 0, 2, &d), row.found != 0);
+        EXPECT_EQ(d.number[0], row.found);
+        EXPECT_FALSE(t.raced) << "the atomic operation is the answer";
+        free(t.flags);
+    }
+}
+
 #if PTXBRIDGE_LLVM
 
 class Planted : public Compare, public ::testing::WithParamInterface<const char *>
