@@ -265,6 +265,8 @@ const ptx_variable *ptx_find_variable(const ptx_module *module, const char *name
 /* Bytes of the static .shared variables that an entry uses: its own, and those of what it calls or takes the address of. *reaches:
  * whether `other` is among that. */
 uint64_t ptx_shared_of(const ptx_module *module, const ptx_function *entry, const ptx_function *other, bool *reaches);
+/* Where the last of them and of the module's own variables ends, in the module's offsets. */
+uint64_t ptx_shared_end(const ptx_module *module, const ptx_function *entry);
 
 /* "file:line:column: error: message", the source line and a caret, as compilers print it.
  * Returns the length that was or would be written, as snprintf does. */

@@ -81,20 +81,60 @@ static uint64_t add_up(const walk *w)
     return bytes;
 }
 
+/* Behind the last of them, as they lie in the module. */
+static uint64_t last_end(const ptx_variable *const *variables, uint32_t n, uint64_t end)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const ptx_variable *v = variables[i];
+        if (v->space == PTX_SPACE_SHARED && v->linkage != PTX_LINK_EXTERN && v->offset + v->size > end)
+            end = v->offset + v->size;
+    }
+    return end;
+}
+
+static bool walk_from(walk *w, const ptx_function *entry)
+{
+    w->functions = calloc((size_t)w->m->nfunctions + 1, 1);
+    w->variables = calloc((size_t)w->m->nvariables + 1, 1);
+    w->stack = calloc((size_t)w->m->nfunctions + 1, sizeof *w->stack);
+    if (!w->functions || !w->variables || !w->stack)
+        return false;
+    see_function(w, entry);
+    while (w->n)
+        see_body(w, w->stack[--w->n]);
+    return true;
+}
+
+static void end_walk(walk *w)
+{
+    free(w->functions);
+    free(w->variables);
+    free(w->stack);
+}
+
 uint64_t ptx_shared_of(const ptx_module *m, const ptx_function *entry, const ptx_function *other, bool *reaches)
 {
-    walk w = {m, calloc((size_t)m->nfunctions + 1, 1), calloc((size_t)m->nvariables + 1, 1), calloc((size_t)m->nfunctions + 1, sizeof *w.stack), 0};
+    walk w = {.m = m};
     uint64_t bytes = m->shared_size;         /* without memory for the walk: all there is */
     *reaches = true;
-    if (w.functions && w.variables && w.stack) {
-        see_function(&w, entry);
-        while (w.n)
-            see_body(&w, w.stack[--w.n]);
+    if (walk_from(&w, entry)) {
         bytes = add_up(&w);
         *reaches = w.functions[other->index];
     }
-    free(w.functions);
-    free(w.variables);
-    free(w.stack);
+    end_walk(&w);
     return bytes;
+}
+
+uint64_t ptx_shared_end(const ptx_module *m, const ptx_function *entry)
+{
+    walk w = {.m = m};
+    uint64_t end = m->shared_size;
+    if (walk_from(&w, entry)) {
+        end = last_end((const ptx_variable *const *)m->variables, m->nvariables, 0);
+        for (uint32_t f = 0; f < m->nfunctions; f++)
+            if (w.functions[f])
+                end = last_end((const ptx_variable *const *)m->functions[f]->variables, m->functions[f]->nvariables, end);
+    }
+    end_walk(&w);
+    return end;
 }

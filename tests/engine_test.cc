@@ -730,6 +730,22 @@ TEST(Engine, LaunchesThatTheKernelDoesNotAllow)
     EXPECT_EQ(p.run("m", 0, 16, params), CPU_BAD_ARGUMENT);
 }
 
+// What another kernel of the module declares is neither a kernel's limit nor its memory.
+TEST(Engine, SharedMemoryOfOtherKernels)
+{
+    Ptx p(".visible .entry k(.param .u64 a) { .shared .b8 s[8]; .reg .b32 %r; mov.u32 %r, s; st.shared.u32 [%r+4], 1; ret; }\n"
+          ".visible .entry beyond(.param .u64 a) { .shared .b8 s[8]; .reg .b32 %r; mov.u32 %r, s; st.shared.u32 [%r+8], 1; ret; }\n"
+          ".visible .entry large(.param .u64 a) { .shared .b8 s[2000000]; .reg .b32 %r; mov.u32 %r, s; st.shared.u32 [%r+8], 1; ret; }\n");
+    Params params;
+    params.add<uint64_t>(0);
+    EXPECT_EQ(p.run("k", 1, 1, params), CPU_OK) << p.message();
+    EXPECT_EQ(p.run("beyond", 1, 1, params), CPU_FAULT_ADDRESS) << p.message();
+    EXPECT_EQ(p.run("large", 1, 1, params), CPU_BAD_ARGUMENT);
+    p.launch.dynamic_shared = 64;
+    EXPECT_EQ(p.run("k", 1, 1, params), CPU_BAD_ARGUMENT);
+    EXPECT_NE(p.message().find("other kernels"), std::string::npos) << p.message();
+}
+
 TEST(Engine, TraceShowsEveryInstructionWithItsResult)
 {
     Ptx p(entry("k", "and.b32 %r1, %tid0, 1; setp.eq.u32 %p1, %r1, 0; @%p1 add.s32 %r2, %tid0, 500; st.global.u32 [%out], %r1; ret;"));

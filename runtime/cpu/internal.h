@@ -378,7 +378,8 @@ struct cpu_kernel {
     cpu_module *module;
     const ptx_function *function;
     cpu_code *code;                    /* NULL until asked for */
-    uint64_t static_shared;            /* bytes that it uses itself: %total_smem_size; a launch reserves those of the whole module */
+    uint64_t static_shared;            /* bytes that it uses itself: %total_smem_size */
+    uint64_t shared_end;               /* what a launch reserves; where it has dynamic memory, all of the module, behind which that begins */
 };
 
 /* device.c */

@@ -15,6 +15,11 @@ static bool reject(cpu_error *error, const cpu_kernel *k, const char *text)
     return false;
 }
 
+static uint64_t shared_bytes(const cpu_kernel *k, const cpu_launch *l)
+{
+    return l->dynamic_shared ? ((k->module->ptx->shared_size + 15) & ~15ull) + l->dynamic_shared : k->shared_end;
+}
+
 static bool check_launch(const cpu_kernel *k, const cpu_launch *l, cpu_error *error)
 {
     const ptx_function *f = k->function;
@@ -48,8 +53,10 @@ static bool check_launch(const cpu_kernel *k, const cpu_launch *l, cpu_error *er
         snprintf(text, sizeof text, "the parameter block has %" PRIu64 " bytes, the kernel takes %" PRIu64, l->param_bytes, f->param_size);
         return reject(error, k, text);
     }
-    if (l->dynamic_shared > CPU_MAX_SHARED || k->module->ptx->shared_size > CPU_MAX_SHARED - l->dynamic_shared)
-        return reject(error, k, "a block has at most 1 MiB of shared memory");
+    if (l->dynamic_shared > CPU_MAX_SHARED || shared_bytes(k, l) > CPU_MAX_SHARED)
+        return reject(error, k, l->dynamic_shared && k->static_shared + l->dynamic_shared <= CPU_MAX_SHARED
+                                    ? "a block has at most 1 MiB of shared memory; that of other kernels of the module lies before its dynamic memory"
+                                    : "a block has at most 1 MiB of shared memory");
     return true;
 }
 
@@ -106,9 +113,9 @@ void cpu_code_set_model(cpu_code *code, uint32_t model)
 
 static void size_memory(const cpu_kernel *k, const cpu_launch *l, cpu_job *job)
 {
-    uint64_t fixed = k->module->ptx->shared_size, used = k->static_shared;
+    uint64_t used = k->static_shared;
     job->shared_used = l->dynamic_shared ? ((used + 15) & ~15ull) + l->dynamic_shared : used;
-    job->shared_bytes = l->dynamic_shared ? ((fixed + 15) & ~15ull) + l->dynamic_shared : fixed;
+    job->shared_bytes = shared_bytes(k, l);
     job->local_bytes = k->code->local_bytes;
     if (k->code->calls)
         job->local_bytes += l->max_local ? (l->max_local + 15) & ~15ull : STACK_BYTES;

@@ -292,6 +292,7 @@ cpu_kernel *cpu_kernel_get(cpu_module *m, const char *name, cpu_error *error)
     kernel->code = code;
     bool itself;
     kernel->static_shared = ptx_shared_of(m->ptx, f, f, &itself);
+    kernel->shared_end = ptx_shared_end(m->ptx, f);
     pthread_mutex_unlock(&m->lock);
     return kernel;
 }
