@@ -254,6 +254,15 @@ static bool has_else(const torture_program *p, uint32_t begin)
     return false;
 }
 
+/* The counter is the same in all lanes that are still in the loop and differs behind it, where it is seen. In the loop it is read together with
+ * another such value, for compilers that keep them in scalar registers. */
+static void write_loop(conform_text *t, const torture_item *i)
+{
+    const uint32_t n = i->number, w = i->registers[1] % TORTURE_WORDS;
+    conform_add(t, "    and.b32 %%l%u, %%w%u, 7;\n    add.u32 %%l%u, %%l%u, 1;\n    mov.b32 %%c%u, 0;\nLOOP%u:\n", n, i->registers[0] % TORTURE_WORDS, n, n, n, n);
+    conform_add(t, "    mad.lo.u32 %%x, %%c%u, 3, 5;\n    prmt.b32 %%s, %%c%u, %%x, %%w%u;\n    xor.b32 %%w%u, %%w%u, %%s;\n", n, n, w, w, w);
+}
+
 static void write_item(conform_text *t, const torture_program *p, uint32_t index)
 {
     const torture_item *i = &p->items[index];
@@ -264,11 +273,12 @@ static void write_item(conform_text *t, const torture_program *p, uint32_t index
     case TORTURE_ELSE: conform_add(t, "    bra FI%u;\nELSE%u:\n", n, n); break;
     case TORTURE_END_IF: conform_add(t, "FI%u:\n", n); break;
     case TORTURE_LOOP:
-        conform_add(t, "    and.b32 %%c%u, %%w%u, 7;\n    add.u32 %%c%u, %%c%u, 1;\nLOOP%u:\n", n, i->registers[0] % TORTURE_WORDS, n, n, n);
+        write_loop(t, i);
         break;
     case TORTURE_BREAK: conform_add(t, "    @%%p%u bra POOL%u;\n", pred, n); break;
     case TORTURE_END_LOOP:
-        conform_add(t, "    sub.u32 %%c%u, %%c%u, 1;\n    setp.ne.u32 %%q, %%c%u, 0;\n    @%%q bra LOOP%u;\nPOOL%u:\n", n, n, n, n, n);
+        conform_add(t, "    add.u32 %%c%u, %%c%u, 1;\n    setp.lt.u32 %%q, %%c%u, %%l%u;\n    @%%q bra LOOP%u;\nPOOL%u:\n", n, n, n, n, n, n);
+        conform_add(t, "    add.u32 %%w%u, %%w%u, %%c%u;\n", i->registers[1] % TORTURE_WORDS, i->registers[1] % TORTURE_WORDS, n);
         break;
     case TORTURE_EXCHANGE: write_exchange(t, i); break;
     case TORTURE_REDUCE: write_reduce(t, i); break;
@@ -298,8 +308,8 @@ static void write_head(conform_text *t, const torture_program *p)
     conform_add(t, ".shared .align 4 .b32 shared_words[%u];\n", TORTURE_BLOCK);
     conform_add(t, ".visible .entry torture(.param .u64 sources, .param .u64 results, .param .u64 cell_words)\n{\n");
     conform_add(t, "    .local .align 4 .b32 own_words[4];\n");
-    conform_add(t, "    .reg .pred %%p<%u>, %%q;\n    .reg .b16 %%h<%u>;\n    .reg .b32 %%w<%u>, %%c<%u>, %%s, %%x, %%thread, %%own;\n", TORTURE_PREDS,
-                TORTURE_HALVES, TORTURE_WORDS, p->labels + 1);
+    conform_add(t, "    .reg .pred %%p<%u>, %%q;\n    .reg .b16 %%h<%u>;\n    .reg .b32 %%w<%u>, %%c<%u>, %%l<%u>, %%s, %%x, %%thread, %%own;\n", TORTURE_PREDS,
+                TORTURE_HALVES, TORTURE_WORDS, p->labels + 1, p->labels + 1);
     conform_add(t, "    .reg .b64 %%d<%u>, %%a, %%cells, %%at;\n", TORTURE_WIDES);
     conform_add(t, "    mov.u32 %%thread, %%tid.x;\n    mov.u32 %%s, %%ctaid.x;\n    mad.lo.u32 %%s, %%s, %u, %%thread;\n    mul.wide.u32 %%at, %%s, 8;\n",
                 TORTURE_BLOCK);
