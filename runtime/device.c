@@ -76,7 +76,7 @@ pxb_status pxb_device_open(pxb_context *context, const char *name, pxb_device **
     const char *which;
     const rt_device_ops *ops = kind_of(name, &which);
     if (!ops)
-        return unknown_device(context, name);
+        return unknown_device(context, name ? name : "cpu");
     const char *why = ops->unavailable();
     if (why)
         return rt_fail(context, PXB_NO_DEVICE, "device \"%s\" is not available: %s", ops->name, why);
