@@ -72,9 +72,9 @@ static void keep_text(xl_emitter *x, const char *data, size_t size)
     x->result->size = size;
 }
 
-/* Inline the meanings, put constants into the functions that they call (of the models of an mma only one is left), make SSA, clean up, inline the kernel's own functions, clean up again. Not default<O2>: on a
- * kernel of 40,000 lines in few blocks its SLP vectoriser alone takes three quarters of the time, and gains nothing on a
- * machine whose lanes are the vectors. */
+/* Inline the meanings, put constants into the functions that they call (of the models of an mma only one is left), make SSA, clean up,
+ * inline the kernel's own functions, clean up again. Not default<O2>: on a kernel of 40,000 lines in few blocks its SLP vectoriser
+ * alone takes three quarters of the time, and gains nothing on a machine whose lanes are the vectors. */
 static const char pipeline[] =
     "always-inline,ipsccp,"
     "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg),"
