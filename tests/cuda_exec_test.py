@@ -53,6 +53,9 @@ class Exec(unittest.TestCase):
         for value, sound in (("9.0", True), ("90", True), ("12.1", True), ("sm_90", False), ("8.95", False), ("many", False)):
             done = run("exec", "--device", "cpu", PROGRAM, env={"PTXBRIDGE_CAPABILITY": value})
             self.assertEqual((done.returncode == 0, done.stderr.count(f"PTXBRIDGE_CAPABILITY={value}")), (sound, 0 if sound else 1), value)
+        for value, sound in (("3", True), ("many", False), ("-1", False), ("3x", False), ("99999999999999999999", False)):
+            done = run("exec", "--device", "cpu", PROGRAM, env={"PTXBRIDGE_DUMP_LAUNCHES": value})
+            self.assertEqual((done.returncode == 0, f"PTXBRIDGE_DUMP_LAUNCHES={value} is not" in done.stderr), (sound, not sound), value)
         done = run("exec", "--device", ",".join(17 * ["cpu"]), PROGRAM)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("more than 16", done.stderr)

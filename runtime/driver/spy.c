@@ -2,6 +2,7 @@
 #include "runtime/driver/spy.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,17 +20,29 @@ static bool wants_stats, dumping;
 static uint64_t most_launches = DEFAULT_LAUNCHES;
 static kernel_count *kernels;
 static size_t nkernels;
+static kernel_count others = {.name = "(launches of further kernels)", .dumped = UINT64_MAX};      /* beyond MOST_KERNELS, or without memory: never dumped */
 
-void dr_spy_start(void)
+static bool read_number(const char *text, uint64_t *value)
+{
+    char *end;
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    return isdigit((unsigned char)*text) && !*end && !errno;
+}
+
+bool dr_spy_start(void)
 {
     const char *stats = getenv("PTXBRIDGE_STATS"), *most = getenv("PTXBRIDGE_DUMP_LAUNCHES");
     dump_folder = getenv("PTXBRIDGE_DUMP");
     if (dump_folder && !*dump_folder)
         dump_folder = NULL;
     wants_stats = stats && *stats && strcmp(stats, "0") != 0;
-    if (most && *most)
-        most_launches = strtoull(most, NULL, 10);
+    if (most && *most && !read_number(most, &most_launches)) {
+        fprintf(stderr, "ptxbridge: PTXBRIDGE_DUMP_LAUNCHES=%s is not a number of launches\n", most);
+        return false;
+    }
     dr_spying = wants_stats || dump_folder;
+    return true;
 }
 
 static kernel_count *count_of(const char *name)
@@ -37,14 +50,12 @@ static kernel_count *count_of(const char *name)
     for (size_t i = 0; i < nkernels; i++)
         if (strcmp(kernels[i].name, name) == 0)
             return &kernels[i];
-    if (nkernels == MOST_KERNELS)
-        return NULL;
-    kernel_count *more = realloc(kernels, (nkernels + 1) * sizeof *more);
+    kernel_count *more = nkernels < MOST_KERNELS ? realloc(kernels, (nkernels + 1) * sizeof *more) : NULL;
     if (!more)
-        return NULL;
+        return &others;
     kernels = more;
     kernels[nkernels] = (kernel_count){.name = strdup(name)};
-    return kernels[nkernels].name ? &kernels[nkernels++] : NULL;
+    return kernels[nkernels].name ? &kernels[nkernels++] : &others;
 }
 
 /* ------------------------------------------------------------ statistics */
@@ -62,8 +73,8 @@ __attribute__((destructor)) static void print_stats(void)
     uint64_t launches = 0, ns = 0;
     qsort(kernels, nkernels, sizeof *kernels, by_time);
     fprintf(stderr, "ptxbridge: %12s %12s %12s %12s  kernel\n", "launches", "total ms", "mean ms", "longest ms");
-    for (size_t i = 0; i < nkernels; i++) {
-        const kernel_count *k = &kernels[i];
+    for (size_t i = 0; i < nkernels + (others.launches > 0); i++) {
+        const kernel_count *k = i < nkernels ? &kernels[i] : &others;
         fprintf(stderr, "ptxbridge: %12" PRIu64 " %12.3f %12.4f %12.3f  %s\n", k->launches, (double)k->ns / 1e6,
                 (double)k->ns / 1e6 / (double)(k->launches ? k->launches : 1), (double)k->longest / 1e6, k->name);
         launches += k->launches;
@@ -81,7 +92,7 @@ void dr_spy_before(const dr_launch *l)
         return;
     pthread_mutex_lock(&lock);
     kernel_count *k = count_of(l->function->ptx->name);
-    dumping = k && k->dumped < most_launches && dr_dump_before(l, dump_folder);
+    dumping = k->dumped < most_launches && dr_dump_before(l, dump_folder);
     if (dumping)
         k->dumped++;
 }
@@ -91,11 +102,9 @@ void dr_spy_after(const dr_launch *l, uint64_t ns, cu_result result)
     if (!dump_folder)
         pthread_mutex_lock(&lock);
     kernel_count *k = count_of(l->function->ptx->name);
-    if (k) {
-        k->launches++;
-        k->ns += ns;
-        k->longest = ns > k->longest ? ns : k->longest;
-    }
+    k->launches++;
+    k->ns += ns;
+    k->longest = ns > k->longest ? ns : k->longest;
     if (dumping)
         dr_dump_after(l, result);
     dumping = false;

@@ -7,12 +7,11 @@
 /* Somebody wants to know: set by cuInit, before the first launch. */
 extern bool dr_spying;
 
-/* Reads PTXBRIDGE_STATS and PTXBRIDGE_DUMP. */
-void dr_spy_start(void);
+/* Reads PTXBRIDGE_STATS, PTXBRIDGE_DUMP and PTXBRIDGE_DUMP_LAUNCHES; false, and said on stderr, when the last is no number. */
+bool dr_spy_start(void);
 /* Around a launch; when launches are dumped, one at a time is between the two. */
 void dr_spy_before(const dr_launch *launch);
 void dr_spy_after(const dr_launch *launch, uint64_t ns, cu_result result);
-
 
 /* dump.c: what is there before a launch, and the case that it makes with what is there afterwards. Under the lock of spy.c. */
 bool dr_dump_before(const dr_launch *launch, const char *folder);

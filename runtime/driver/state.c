@@ -254,7 +254,8 @@ cu_result impl_cuInit(uint32_t flags)
         if (result)
             return DR_ERROR(NO_DEVICE);
     }
-    dr_spy_start();
+    if (!dr_spy_start())
+        return DR_ERROR(INVALID_VALUE);
     atomic_store_explicit(&initialised, true, memory_order_release);
     return CUABI_SUCCESS;
 }
