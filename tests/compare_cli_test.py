@@ -213,7 +213,7 @@ class CompareTest(unittest.TestCase):
         self.assertIn("equal", out)
         out, _ = self.run_command(*args, "-")
         with open(page, encoding="utf-8") as f:
-            self.assertEqual(re.sub(r">[0-9.]+<", "><", out), re.sub(r">[0-9.]+<", "><", f.read()), "but for times")
+            self.assertEqual(re.sub(r">[0-9.:TZ-]+<", "><", out), re.sub(r">[0-9.:TZ-]+<", "><", f.read()), "but for times")
         _, err = self.run_command(*args, "-", "--json", status=2)
         self.assertIn("standard output", err)
         _, err = self.run_command("record", SAXPY, "-o", "-", status=2)

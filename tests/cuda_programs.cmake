@@ -107,7 +107,7 @@ if(PTXBRIDGE_NVCC)
   endif()
   add_test(NAME cuda_exec.static_runtime COMMAND ptxbridge_cli exec ${static_program})
   set_tests_properties(cuda_exec.static_runtime PROPERTIES PASS_REGULAR_EXPRESSION "nvcc -cudart shared")
-  add_test(NAME cuda_exec.static_runtime_from_a_script COMMAND ptxbridge_cli exec --device cpu -- sh -c ${static_program})
+  add_test(NAME cuda_exec.static_runtime_from_a_script COMMAND ptxbridge_cli exec --device cpu -- ${CUDA_PRELOAD} sh -c ${static_program})
   set_tests_properties(cuda_exec.static_runtime_from_a_script PROPERTIES PASS_REGULAR_EXPRESSION "nvcc -cudart shared")
   # Nothing but the library path.
   add_test(NAME cuda_exec.library_path COMMAND ${Python3_EXECUTABLE} ${CUDA_PROGRAMS}/run.py ${CUDA_PRELOAD}
