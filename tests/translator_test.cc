@@ -13,6 +13,7 @@
 extern "C" {
 #include "ptx/module.h"
 #include "translator/translator.h"
+void LLVMParseCommandLineOptions(int count, const char *const *words, const char *overview);   // llvm-c/Support.h
 }
 
 namespace fs = std::filesystem;
@@ -206,6 +207,27 @@ LOW:
         for (size_t at = 0; (at = out.find("store i16 0", at)) != std::string::npos; at++) cleared++;
         EXPECT_EQ(cleared, 1u) << "only %rs3 may be read unwritten\n" << out;
     }
+}
+
+// LLVM ends the process when it cannot go on; here that is an error like others. An unknown pass is such a thing, and an option can ask for it.
+TEST(Translator, FatalErrorsOfLlvmAreErrors)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "what LLVM was at is lost, which the address sanitizer takes for a leak";
+#endif
+    Module module(small);
+    { Output first(module.m, "gfx1100", XL_EMIT_OBJECT); ASSERT_TRUE(first.ok); }
+    const char *const wrong[] = {"test", "-stop-after=no-such-pass"}, *const none[] = {"test", "-stop-after="};
+    LLVMParseCommandLineOptions(2, wrong, "");
+    {
+        Output broken(module.m, "gfx1100", XL_EMIT_OBJECT);
+        EXPECT_FALSE(broken.ok);
+        EXPECT_NE(std::string(broken.r.message).find("no-such-pass"), std::string::npos) << broken.r.message;
+        EXPECT_EQ(broken.r.data, nullptr);
+    }
+    LLVMParseCommandLineOptions(2, none, "");
+    Output again(module.m, "gfx1100", XL_EMIT_OBJECT);
+    EXPECT_TRUE(again.ok) << again.r.message;
 }
 
 TEST(Translator, OutputIsDeterministic)

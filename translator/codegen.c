@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <time.h>
 #include <llvm-c/Error.h>
+#include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
@@ -26,9 +27,23 @@ static void switch_off_passes(void)
     LLVMParseCommandLineOptions(3, words, "");
 }
 
+/* What LLVM cannot go on with ends the process unless somebody takes it: on a thread that generates code it is an error of the translation.
+ * What LLVM was at is left as it is (xl_emitter.abandoned). Other threads have LLVM's own way. */
+static _Thread_local xl_emitter *generating;
+
+static void on_fatal_error(const char *reason)
+{
+    xl_emitter *x = generating;
+    if (!x) return;
+    generating = NULL;
+    x->abandoned = true;
+    xl_fail(x, PTX_REASON_UNSUPPORTED, "LLVM gave up: %s", reason);
+}
+
 static void start_backend(void)
 {
     switch_off_passes();
+    LLVMInstallFatalErrorHandler(on_fatal_error);
     LLVMInitializeAMDGPUTargetInfo();
     LLVMInitializeAMDGPUTarget();
     LLVMInitializeAMDGPUTargetMC();
@@ -143,20 +158,30 @@ static _Noreturn void fail_diagnostic(xl_emitter *x)
     xl_fail(x, PTX_REASON_LIMIT, "LLVM: %s", x->ptx && text ? text + 2 : x->diagnostic);
 }
 
-void xl_generate(xl_emitter *x)
+/* LLVM's part: an error's text, or NULL. */
+static const char *run_llvm(xl_emitter *x)
 {
-    LLVMTargetMachineRef machine = x->machine;
     double start = now_ms();
-    const char *error = x->options->unoptimised ? NULL : optimise(x, machine);
+    generating = x;
+    const char *error = x->options->unoptimised ? NULL : optimise(x, x->machine);
     x->result->optimise_ms = now_ms() - start;
     start = now_ms();
     if (!error && !x->diagnostic[0]) {
         if (x->options->emit == XL_EMIT_LLVM) write_ir(x);
-        else write_code(x, machine);
-        if (x->options->emit == XL_EMIT_HSACO && !x->diagnostic[0]) link_code(x);
+        else write_code(x, x->machine);
     }
     x->result->codegen_ms = now_ms() - start;
+    generating = NULL;
+    return error;
+}
+
+void xl_generate(xl_emitter *x)
+{
+    const char *error = run_llvm(x);
     if (error) xl_fail(x, PTX_REASON_UNSUPPORTED, "LLVM's passes: %s", error);
     if (x->diagnostic[0]) fail_diagnostic(x);
+    double start = now_ms();
+    if (x->options->emit == XL_EMIT_HSACO) link_code(x);
+    x->result->codegen_ms += now_ms() - start;
     if (!x->result->data) xl_fail(x, PTX_REASON_MEMORY, "out of memory");
 }

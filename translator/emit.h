@@ -31,6 +31,7 @@ typedef struct xl_emitter {
     jmp_buf fail;              /* the one failing road: xl_fail */
     struct xl_block *memory;   /* what xl_alloc gave */
     char diagnostic[400];      /* first error that LLVM reported through its context */
+    bool abandoned;            /* LLVM left in the middle of something: its objects are not touched again */
     uint32_t wave;             /* 32 or 64 lanes in a wavefront */
 
     LLVMContextRef context;

@@ -122,7 +122,7 @@ static void lower_module(xl_emitter *x)
     verify(x);
 }
 
-static void dispose(xl_emitter *x)
+static void dispose_llvm(xl_emitter *x)
 {
     if (x->meanings) LLVMDisposeModule(x->meanings);
     xl_dispose_lines(x);
@@ -130,6 +130,11 @@ static void dispose(xl_emitter *x)
     if (x->llvm) LLVMDisposeModule(x->llvm);
     if (x->machine) LLVMDisposeTargetMachine(x->machine);
     if (x->context) LLVMContextDispose(x->context);
+}
+
+static void dispose(xl_emitter *x)
+{
+    if (!x->abandoned) dispose_llvm(x);
     while (x->memory) {
         xl_block *next = x->memory->next;
         free(x->memory);
