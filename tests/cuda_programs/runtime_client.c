@@ -98,11 +98,11 @@ static void number_stub(uint32_t *out, uint32_t step)
         cudaLaunchKernel((const void *)number_stub, grid, block, args, shared_bytes, stream);
 }
 
-static void endless_stub(void)
+static void endless_on_host(void)
 {
     uint32_t *out = NULL, step = 0;
     void *args[] = {&out, &step};
-    CHECK(cudaLaunchKernel((const void *)endless_stub, (cudart_dim3){1, 1, 1}, (cudart_dim3){1, 1, 1}, args, 0, NULL));
+    CHECK(cudaLaunchKernel((const void *)endless_on_host, (cudart_dim3){1, 1, 1}, (cudart_dim3){1, 1, 1}, args, 0, NULL));
 }
 
 static void unregister(void)
@@ -115,7 +115,7 @@ __attribute__((constructor)) static void register_all(void)
     memcpy(image.text, ptx, sizeof ptx);
     handle = __cudaRegisterFatBinary(&wrapper);
     __cudaRegisterFunction(handle, (const char *)number_stub, (char *)"number", "number", -1, NULL, NULL, NULL, NULL, NULL);
-    __cudaRegisterFunction(handle, (const char *)endless_stub, (char *)"endless", "endless", -1, NULL, NULL, NULL, NULL, NULL);
+    __cudaRegisterFunction(handle, (const char *)endless_on_host, (char *)"endless", "endless", -1, NULL, NULL, NULL, NULL, NULL);
     __cudaRegisterVar(handle, (char *)&base_shadow, (char *)"base", "base", 0, 4, 1, 0);
     __cudaRegisterManagedVar(handle, (void **)&calls, (char *)"calls", "calls", 0, 4, 0, 0);
     __cudaRegisterFatBinaryEnd(handle);
@@ -161,7 +161,7 @@ int main(void)
     EXPECT(cudaMemcpyToSymbol(&not_registered, &base, 4, 0, RT_cudaMemcpyHostToDevice) == RT_cudaErrorInvalidSymbol);
     CHECK(cudaFree(out));
     if (CUDART_MAJOR == 13)
-        endless_stub();                  /* the program ends, though its kernel does not */
+        endless_on_host();                  /* the program ends, though its kernel does not */
     printf("%s: ok\n", NAMED(CUDART_MAJOR));
     return 0;
 }
