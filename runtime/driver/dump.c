@@ -3,43 +3,21 @@
  * A case holds the module's PTX, its variables and every allocation that a parameter leads to, directly or by pointers in memory, as they
  * were before the launch, and as expectations those that it changed. Pointers are found by looking: an aligned 64-bit value that is
  * an address in an allocation or variable. So a kernel met in a program becomes a case that `run`, `compare` and `inspect` take. What a case
- * file cannot hold (texture handles, cooperative grids) is told on stderr and in the case's description.
+ * file cannot hold is told on stderr and in the case's description.
  */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "runtime/driver/spy.h"
-#include "runtime/driver/texture.h"
+#include "runtime/driver/dump_case.h"
 
-enum { MOST_PIECES = 4096, MOST_POINTERS = 100000 };
-
-/* An allocation or variable that goes into the case, as it was before. */
-typedef struct piece {
-    uint64_t base, bytes;
-    const char *variable;
-    bool plain;                    /* memory of the process, not through the device */
-    bool fixed;                    /* a variable with addresses as initial values: the loader makes it */
-    unsigned char *before;
-} piece;
-
-static struct {
-    const char *folder;
-    dr_device *device;
-    uint64_t number;               /* the case's */
-    uint64_t low, high;            /* where addresses lie */
-    uint64_t first_texture, last_texture;
-    piece pieces[MOST_PIECES];
-    int npieces, npointers;
-    char lost[256];                /* why the case is not whole, or "" */
-} now;
+dump_case dump_now;
+#define now dump_now
 
 static uint64_t last_case, last_module;
 
-static void lose(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void lose(const char *format, ...)
+void dump_lose(const char *format, ...)
 {
     va_list list;
     if (now.lost[0])
@@ -49,24 +27,7 @@ static void lose(const char *format, ...)
     va_end(list);
 }
 
-static bool read_piece(const piece *p, void *to)
-{
-    pxb_device view;
-    dr_device *d = now.device;
-    if (p->plain) {
-        memcpy(to, (const void *)(uintptr_t)p->base, p->bytes);
-        return true;
-    }
-    dr_device_view(d, dr_thread_errors(), &view);
-    if (!d->concurrent)
-        pthread_mutex_lock(&d->lock);
-    bool done = view.ops->read(&view, to, p->base, p->bytes) == PXB_OK;
-    if (!d->concurrent)
-        pthread_mutex_unlock(&d->lock);
-    return done;
-}
-
-static bool write_file(const char *name, const void *data, size_t bytes)
+bool dump_write_file(const char *name, const void *data, size_t bytes)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", now.folder, name);
@@ -78,113 +39,106 @@ static bool write_file(const char *name, const void *data, size_t bytes)
 }
 
 /* The module's text, once; its name in the folder. */
-static const char *dump_module(dr_module *m)
+static const char *name_module(const dr_dump_source *source)
 {
-    if (!m->dump_path) {
+    if (!*source->file) {
         char name[64];
         snprintf(name, sizeof name, "module%" PRIu64 ".ptx", ++last_module);
-        if (write_file(name, m->ptx->text, m->ptx->length))
-            m->dump_path = strdup(name);
+        if (dump_write_file(name, source->module->text, source->module->length))
+            *source->file = strdup(name);
     }
-    return m->dump_path;
+    return *source->file;
 }
 
 /* ------------------------------------------------------------ what belongs to a launch */
 
-static bool add_piece(const piece *p)
+static bool add_piece(const dump_piece *p)
 {
-    if (now.npieces == MOST_PIECES) {
-        lose("it uses more than %d allocations", MOST_PIECES);
+    if (now.npieces == DUMP_MOST_PIECES) {
+        dump_lose("it uses more than %d allocations", DUMP_MOST_PIECES);
         return false;
     }
-    piece *to = &now.pieces[now.npieces];
+    dump_piece *to = &now.pieces[now.npieces];
     *to = *p;
     to->before = malloc(p->bytes);
-    if (to->before && read_piece(to, to->before)) {
+    if (to->before && now.source->read(now.source, to->before, to->base, to->bytes)) {
         now.npieces++;
         return true;
     }
     free(to->before);
-    lose("%" PRIu64 " bytes at 0x%" PRIx64 " could not be read", p->bytes, p->base);
+    dump_lose("%" PRIu64 " bytes at 0x%" PRIx64 " could not be read", p->bytes, p->base);
     return false;
 }
 
-static void take_variables(dr_module *m)
+static void take_variables(void)
 {
-    for (uint32_t i = 0; i < m->ptx->nvariables; i++) {
-        const ptx_variable *v = m->ptx->variables[i];
-        piece p = {.variable = v->name, .fixed = v->nrelocations != 0};
-        if (v->type == PTX_TYPE_TEXREF || v->type == PTX_TYPE_SAMPLERREF || v->type == PTX_TYPE_SURFREF)
-            lose("texture references are not carried over");
-        else if ((v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST) && v->size && v->linkage != PTX_LINK_EXTERN &&
-                 !dr_module_variable(m, v->name, &p.base, &p.bytes))
+    const ptx_module *m = now.source->module;
+    for (uint32_t i = 0; i < m->nvariables; i++) {
+        const ptx_variable *v = m->variables[i];
+        dump_piece p = {.variable = v->name, .fixed = v->nrelocations != 0};
+        if ((v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST) && v->size && v->linkage != PTX_LINK_EXTERN &&
+            ptx_type_class(v->type) != 'o' && now.source->variable(now.source, v, &p.base, &p.bytes))
             add_piece(&p);
     }
-}
-
-static void note_texture(uint64_t value)
-{
-    if (value >= now.first_texture && value <= now.last_texture && dr_is_texture(value))
-        lose("texture and surface objects are not carried over");
 }
 
 /* Index of the piece that holds an address; -1: none does. */
 static int known_piece(uint64_t address)
 {
+    if (address < now.source->low || address >= now.source->high)
+        return -1;
     for (int i = 0; i < now.npieces; i++)
         if (address - now.pieces[i].base < now.pieces[i].bytes)
             return i;
     return -1;
 }
 
-/* The same, where an allocation that is met for the first time becomes a piece. */
-static int piece_of(uint64_t address)
+static dr_dump_place place_of(uint64_t address, uint64_t *base, uint64_t *bytes)
 {
-    dr_range r;
-    if (address < now.low || address >= now.high)
-        return -1;
-    int i = known_piece(address);
-    if (i >= 0 || !dr_range_find(address, &r) || r.hidden || r.device != now.device)
-        return i;
-    if ((r.kind == DR_MEMORY_HOST || r.kind == DR_MEMORY_REGISTERED) && !r.on_device)
-        return -1;
-    if (r.kind == DR_MEMORY_VARIABLE) {
-        lose("it uses a variable of another module");
-        return -1;
-    }
-    const piece p = {.base = r.base, .bytes = r.bytes, .plain = r.kind == DR_MEMORY_REGISTERED || r.kind == DR_MEMORY_MAPPED};
-    return add_piece(&p) ? now.npieces - 1 : -1;
+    if (address < now.source->low || address >= now.source->high)
+        return DR_DUMP_NOWHERE;
+    return now.source->place(now.source, address, base, bytes);
 }
 
-/* Follows every address in a range of bytes; pieces that this finds are at the list's end. */
+int dump_piece_of(uint64_t address)
+{
+    dump_piece p = {0};
+    int i = known_piece(address);
+    dr_dump_place place = i >= 0 ? DR_DUMP_NOWHERE : place_of(address, &p.base, &p.bytes);
+    if (place == DR_DUMP_VARIABLE)
+        dump_lose("it uses a variable of another module");
+    p.heap = place == DR_DUMP_HEAP;
+    if (place == DR_DUMP_MEMORY || (p.heap && p.bytes))
+        return add_piece(&p) ? now.npieces - 1 : -1;
+    return i;
+}
+
+/* Follows every address and handle in a range of bytes; pieces that this finds are at the list's end. */
 static void follow(const unsigned char *bytes, uint64_t count)
 {
     for (uint64_t at = 0; at + 8 <= count; at += 8) {
         uint64_t value;
         memcpy(&value, bytes + at, 8);
-        if (value)
-            piece_of(value);
+        if (value && dump_piece_of(value) < 0)
+            dump_entry_of(value);
     }
 }
 
-bool dr_dump_before(const dr_launch *l, const char *folder)
+bool dr_dump_before(const dr_dump_source *source, const char *folder)
 {
     now.folder = folder;
-    now.device = l->function->module->device;
-    now.npieces = now.npointers = 0;
+    now.source = source;
+    now.npieces = now.npointers = now.nimages = now.nentries = 0;
     now.lost[0] = '\0';
-    if (!dump_module(l->function->module))
+    if (!name_module(source))
         return false;
     now.number = ++last_case;
-    take_variables(l->function->module);
-    dr_range_bounds(&now.low, &now.high);
-    dr_texture_bounds(&now.first_texture, &now.last_texture);
-    if (l->params)
-        follow(l->params, l->function->ptx->param_size);
+    take_variables();
+    dump_take_references();
+    if (source->params)
+        follow(source->params, source->entry->param_size);
     for (int i = 0; i < now.npieces; i++)
         follow(now.pieces[i].before, now.pieces[i].bytes);
-    if (l->cooperative)
-        lose("its grid is cooperative, which a case cannot say");
     return true;
 }
 
@@ -193,7 +147,7 @@ bool dr_dump_before(const dr_launch *l, const char *folder)
 /* "buffer": "b1", "buffer_offset": 8 */
 static void print_target(FILE *f, uint64_t address, int i, const char *offset_prefix)
 {
-    const piece *p = &now.pieces[i];
+    const dump_piece *p = &now.pieces[i];
     if (p->variable)
         fprintf(f, "\"global\": \"%s\"", p->variable);
     else
@@ -206,13 +160,13 @@ static void print_value(FILE *f, const unsigned char *at, uint64_t bytes)
 {
     uint64_t value = 0;
     memcpy(&value, at, bytes <= 8 ? bytes : 8);
-    int i = bytes == 8 ? known_piece(value) : -1;
+    int i = bytes == 8 ? known_piece(value) : -1, entry = bytes == 8 && i < 0 ? dump_known_entry(value) : -1;
     if (i >= 0)
         print_target(f, value, i, "");
+    else if (entry >= 0)
+        dump_print_entry(f, entry);
     else
         fprintf(f, "\"u%" PRIu64 "\": %" PRIu64, 8 * bytes, value);
-    if (i < 0)
-        note_texture(value);
 }
 
 /* A parameter by value: every aligned word that is not zero, as an address where it is one. */
@@ -223,28 +177,29 @@ static void print_struct(FILE *f, const unsigned char *at, uint64_t bytes)
     for (uint64_t k = 0; k < bytes;) {
         uint64_t step = bytes - k >= 8 ? 8 : 1, value = 0;
         memcpy(&value, at + k, step);
-        int i = step == 8 ? known_piece(value) : -1;
-        if (i >= 0) {
+        int i = step == 8 ? known_piece(value) : -1, entry = step == 8 && i < 0 ? dump_known_entry(value) : -1;
+        if (i >= 0 || entry >= 0) {
             fprintf(f, "%s{\"offset\": %" PRIu64 ", ", comma, k);
-            print_target(f, value, i, "buffer_");
+            if (i >= 0)
+                print_target(f, value, i, "buffer_");
+            else
+                dump_print_entry(f, entry);
             fprintf(f, "}");
         } else if (value)
             fprintf(f, "%s{\"offset\": %" PRIu64 ", \"u%" PRIu64 "\": %" PRIu64 "}", comma, k, 8 * step, value);
-        if (i < 0)
-            note_texture(value);
-        if (i >= 0 || value)
+        if (value)
             comma = ", ";
         k += step;
     }
     fprintf(f, "]}}");
 }
 
-static void print_params(FILE *f, const dr_launch *l)
+static void print_params(FILE *f)
 {
-    const ptx_prototype *p = &l->function->ptx->prototype;
+    const ptx_prototype *p = &now.source->entry->prototype;
     fprintf(f, "  \"params\": [");
     for (uint32_t i = 0; i < p->nparams; i++) {
-        const unsigned char *at = (const unsigned char *)l->params + p->params[i]->offset;
+        const unsigned char *at = (const unsigned char *)now.source->params + p->params[i]->offset;
         uint64_t bytes = p->params[i]->size;
         bool simple = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
         fprintf(f, "%s\n    ", i ? "," : "");
@@ -258,33 +213,43 @@ static void print_params(FILE *f, const dr_launch *l)
     fprintf(f, "\n  ]");
 }
 
+/* One place that holds an address or handle; false: it does not, or leads to what the case does not have. */
+static bool print_pointer(FILE *f, const char *before, uint64_t at, uint64_t value)
+{
+    uint64_t base, bytes;
+    int i = known_piece(value), entry = i < 0 ? dump_known_entry(value) : -1;
+    dr_dump_place place = i < 0 && entry < 0 ? place_of(value, &base, &bytes) : DR_DUMP_NOWHERE;
+    if (place == DR_DUMP_MEMORY || place == DR_DUMP_VARIABLE)
+        dump_lose("memory holds addresses of memory that the case does not have");
+    if (i < 0 && entry < 0 && place != DR_DUMP_HEAP)
+        return false;
+    if (now.npointers++ >= DUMP_MOST_POINTERS) {
+        dump_lose("its memory holds more than %d addresses", DUMP_MOST_POINTERS);
+        return false;
+    }
+    fprintf(f, "%s{\"offset\": %" PRIu64 ", ", before, at);
+    if (i >= 0)
+        print_target(f, value, i, now.pieces[i].variable ? "global_" : "buffer_");
+    else if (entry >= 0)
+        dump_print_entry(f, entry);
+    else
+        fprintf(f, "\"heap\": true");
+    fprintf(f, "}");
+    return true;
+}
+
 /* Where an array holds addresses, as the key "pointers"; `always`: also when it holds none. */
 static void print_pointers(FILE *f, const unsigned char *bytes, uint64_t count, bool always)
 {
-    const char *comma = "";
+    bool any = false;
     for (uint64_t at = 0; at + 8 <= count; at += 8) {
         uint64_t value;
         memcpy(&value, bytes + at, 8);
-        note_texture(value);
-        if (value < now.low || value >= now.high)
-            continue;
-        int i = known_piece(value);
-        dr_range r;
-        if (i < 0 && dr_range_find(value, &r) && !r.hidden)
-            lose("memory holds addresses of memory that the case does not have");
-        if (i < 0)
-            continue;
-        if (now.npointers++ == MOST_POINTERS)
-            lose("its memory holds more than %d addresses", MOST_POINTERS);
-        if (now.npointers > MOST_POINTERS)
-            break;
-        fprintf(f, "%s{\"offset\": %" PRIu64 ", ", *comma ? comma : ", \"pointers\": [", at);
-        print_target(f, value, i, now.pieces[i].variable ? "global_" : "buffer_");
-        fprintf(f, "}");
-        comma = ", ";
+        if (value)
+            any |= print_pointer(f, any ? ", " : ", \"pointers\": [", at, value);
     }
-    if (*comma || always)
-        fprintf(f, "%s]", *comma ? "" : ", \"pointers\": [");
+    if (any || always)
+        fprintf(f, "%s]", any ? "" : ", \"pointers\": [");
 }
 
 static void print_pieces(FILE *f, const char *key, bool variables)
@@ -292,21 +257,23 @@ static void print_pieces(FILE *f, const char *key, bool variables)
     const char *comma = "";
     fprintf(f, "  \"%s\": {", key);
     for (int i = 0; i < now.npieces; i++) {
-        const piece *p = &now.pieces[i];
+        const dump_piece *p = &now.pieces[i];
         char name[64];
         if ((p->variable != NULL) != variables || p->fixed)
             continue;
         snprintf(name, sizeof name, "case%" PRIu64 "_b%d.bin", now.number, i);
-        if (!write_file(name, p->before, p->bytes))
+        if (!dump_write_file(name, p->before, p->bytes))
             continue;
         if (p->variable)
             fprintf(f, "%s\n    \"%s\": {\"raw\": \"%s\"", comma, p->variable, name);
         else
             fprintf(f, "%s\n    \"b%d\": {\"raw\": \"%s\"", comma, i, name);
         print_pointers(f, p->before, p->bytes, false);
-        fprintf(f, "}");
+        fprintf(f, p->heap ? ", \"heap\": true}" : "}");
         comma = ",";
     }
+    if (variables)
+        dump_print_references(f, &comma);
     fprintf(f, "\n  },\n");
 }
 
@@ -328,14 +295,15 @@ static void print_expectations(FILE *f, cu_result result)
 {
     const char *comma = "";
     fprintf(f, "  \"expect\": [");
-    if (result && fault_name(result))
-        fprintf(f, "\n    {\"fault\": \"%s\"}", fault_name(result));
+    const char *fault = result ? fault_name(result) : NULL;
+    if (fault)
+        fprintf(f, "\n    {\"fault\": \"%s\"}", fault);
     for (int i = 0; i < now.npieces && !result; i++) {
-        const piece *p = &now.pieces[i];
+        const dump_piece *p = &now.pieces[i];
         char name[64];
         unsigned char *after = malloc(p->bytes);
         snprintf(name, sizeof name, "case%" PRIu64 "_b%d_after.bin", now.number, i);
-        if (after && read_piece(p, after) && memcmp(after, p->before, p->bytes) != 0 && write_file(name, after, p->bytes)) {
+        if (after && now.source->read(now.source, after, p->base, p->bytes) && memcmp(after, p->before, p->bytes) != 0 && dump_write_file(name, after, p->bytes)) {
             if (p->variable)
                 fprintf(f, "%s\n    {\"global\": \"%s\", \"raw\": \"%s\"", comma, p->variable, name);
             else
@@ -346,49 +314,56 @@ static void print_expectations(FILE *f, cu_result result)
         }
         free(after);
     }
+    if (!result)
+        dump_print_image_expectations(f, &comma);
     fprintf(f, "\n  ]\n}\n");
 }
 
 /* All but the first lines, which say what was lost on the way. */
-static void print_body(FILE *f, const dr_launch *l, cu_result result)
+static void print_body(FILE *f, cu_result result)
 {
-    const dr_function *function = l->function;
-    fprintf(f, "  \"ptx\": \"%s\",\n  \"entry\": \"%s\",\n  \"grid\": [%u, %u, %u],\n  \"block\": [%u, %u, %u],\n  \"shared\": %u,\n",
-            function->module->dump_path, function->ptx->name, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
-            l->shared_bytes);
-    fprintf(f, "  \"mma_model\": \"%s\",\n", pxb_mma_model_name(now.device->mma_model));
+    const dr_dump_source *l = now.source;
+    fprintf(f, "  \"ptx\": \"%s\",\n  \"entry\": \"%s\",\n  \"grid\": [%u, %u, %u],\n  \"block\": [%u, %u, %u],\n  \"shared\": %u,\n", *l->file,
+            l->entry->name, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], l->shared_bytes);
+    if (l->cooperative)
+        fprintf(f, "  \"cooperative\": true,\n");
+    if (l->mma_model)
+        fprintf(f, "  \"mma_model\": \"%s\",\n", l->mma_model);
     print_pieces(f, "buffers", false);
+    dump_print_images(f);
     print_pieces(f, "globals", true);
-    print_params(f, l);
+    print_params(f);
     fprintf(f, ",\n");
     print_expectations(f, result);
 }
 
-static void write_case(const dr_launch *l, cu_result result)
+static void write_case(cu_result result)
 {
     char *body = NULL, *text = NULL, name[64];
     size_t length = 0, bytes = 0;
     FILE *f = open_memstream(&body, &length);
     if (!f)
         return;
-    print_body(f, l, result);
+    print_body(f, result);
     fclose(f);
     f = open_memstream(&text, &bytes);
     if (f && body) {
         snprintf(name, sizeof name, "case%" PRIu64 ".json", now.number);
         fprintf(f, "{\n  \"ptxbridge_case\": 1,\n  \"description\": \"launch %" PRIu64 " met in a program%s%s\",\n%s", now.number,
                 now.lost[0] ? "; NOT WHOLE: " : "", now.lost, body);
-        if (fclose(f) == 0 && write_file(name, text, bytes) && now.lost[0])
+        if (fclose(f) == 0 && dump_write_file(name, text, bytes) && now.lost[0])
             fprintf(stderr, "ptxbridge: dump: %s is not whole: %s\n", name, now.lost);
     }
     free(text);
     free(body);
 }
 
-void dr_dump_after(const dr_launch *l, cu_result result)
+void dr_dump_after(const dr_dump_source *source, cu_result result)
 {
-    write_case(l, result);
+    now.source = source;
+    write_case(result);
     for (int i = 0; i < now.npieces; i++)
         free(now.pieces[i].before);
     now.npieces = 0;
+    dump_free_images();
 }

@@ -92,7 +92,7 @@ void dr_spy_before(const dr_launch *l)
         return;
     pthread_mutex_lock(&lock);
     kernel_count *k = count_of(l->function->ptx->name);
-    dumping = k->dumped < most_launches && dr_dump_before(l, dump_folder);
+    dumping = k->dumped < most_launches && dr_dump_before(dr_dump_own(l), dump_folder);
     if (dumping)
         k->dumped++;
 }
@@ -106,7 +106,7 @@ void dr_spy_after(const dr_launch *l, uint64_t ns, cu_result result)
     k->ns += ns;
     k->longest = ns > k->longest ? ns : k->longest;
     if (dumping)
-        dr_dump_after(l, result);
+        dr_dump_after(dr_dump_own(l), result);
     dumping = false;
     pthread_mutex_unlock(&lock);
 }

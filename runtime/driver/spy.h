@@ -2,7 +2,7 @@
 #ifndef DRIVER_SPY_H
 #define DRIVER_SPY_H
 
-#include "runtime/driver/driver.h"
+#include "runtime/driver/dump.h"
 
 /* Somebody wants to know: set by cuInit, before the first launch. */
 extern bool dr_spying;
@@ -13,8 +13,7 @@ bool dr_spy_start(void);
 void dr_spy_before(const dr_launch *launch);
 void dr_spy_after(const dr_launch *launch, uint64_t ns, cu_result result);
 
-/* dump.c: what is there before a launch, and the case that it makes with what is there afterwards. Under the lock of spy.c. */
-bool dr_dump_before(const dr_launch *launch, const char *folder);
-void dr_dump_after(const dr_launch *launch, cu_result result);
+/* dump_own.c: a launch on our own devices, for dump.h. It stays until the next one is asked for, under the lock of spy.c. */
+const dr_dump_source *dr_dump_own(const dr_launch *launch);
 
 #endif

@@ -76,6 +76,16 @@ static cu_result reference_of(dr_module *m, const char *name, bool surface, dr_t
     return CUABI_SUCCESS;
 }
 
+bool dr_texref_object(const dr_module *m, const ptx_variable *v, dr_dump_object *out)
+{
+    for (const dr_texref *r = m->texrefs; r; r = r->next)
+        if (r->variable == v && r->bound) {
+            *out = (dr_dump_object){.surface = r->surface, .resource = r->resource, .desc = r->desc};
+            return true;
+        }
+    return false;
+}
+
 void dr_texrefs_free(dr_module *m)
 {
     for (dr_texref *r = m->texrefs, *next; r; r = next) {

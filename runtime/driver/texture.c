@@ -116,8 +116,8 @@ cu_result dr_describe_resource(const cu_resource *r, pxl_texture *t, bool *norma
 
 /* ------------------------------------------------------------ views */
 
-/* CU_RES_VIEW_FORMAT_UINT_1X8 …: kinds of three, with 1, 2 and 4 channels. */
-static bool view_format(uint32_t format, uint32_t *texel, uint32_t *channels)
+/* Kinds of three, with 1, 2 and 4 channels. */
+bool dr_view_format(uint32_t format, uint32_t *texel, uint32_t *channels)
 {
     static const uint32_t kinds[] = {PXL_TEXEL_U8, PXL_TEXEL_S8, PXL_TEXEL_U16, PXL_TEXEL_S16, PXL_TEXEL_U32, PXL_TEXEL_S32, PXL_TEXEL_F16,
                                      PXL_TEXEL_F32};
@@ -132,7 +132,7 @@ static cu_result apply_view(const cu_view_desc *v, pxl_texture *t)
 {
     uint32_t texel, channels;
     if (v->format != CUABI_CU_RES_VIEW_FORMAT_NONE) {
-        if (!view_format(v->format, &texel, &channels))
+        if (!dr_view_format(v->format, &texel, &channels))
             return dr_fail(DR_ERROR(NOT_SUPPORTED), "a view of block-compressed texels (format %u)", v->format);
         if (pxl_texel_bytes(texel, channels) != pxl_texel_bytes(t->format, t->channels))
             return DR_ERROR(INVALID_VALUE);
@@ -244,12 +244,15 @@ static cu_result make(dr_context *c, const pxl_texture *t, const cu_resource *re
     return CUABI_SUCCESS;
 }
 
-bool dr_is_texture(uint64_t handle)
+bool dr_texture_object(uint64_t handle, const dr_device *device, dr_dump_object *out)
 {
     bool found = false;
     pthread_mutex_lock(&texture_lock);
-    for (const dr_texture *x = textures; x && !found; x = x->next)
-        found = x->handle == handle;
+    for (const dr_texture *x = textures; x && !found; x = x->next) {
+        found = x->handle == handle && x->device == device;
+        if (found)
+            *out = (dr_dump_object){.surface = x->surface, .has_view = x->has_view, .resource = x->resource, .desc = x->desc, .view = x->view};
+    }
     pthread_mutex_unlock(&texture_lock);
     return found;
 }
