@@ -29,10 +29,10 @@ typedef struct case_source {
 
 typedef enum case_array_kind { CASE_BUFFER, CASE_TEXTURE, CASE_SURFACE, CASE_GLOBAL } case_array_kind;
 
-/* Eight bytes of an array that hold an address. */
+/* Eight bytes of an array that hold an address or a handle. */
 typedef struct case_pointer {
     uint64_t offset;               /* in the array */
-    const struct case_array *buffer;   /* what it leads to, or */
+    const struct case_array *array;    /* the buffer that it leads to, or the texture or surface; or */
     const char *global;            /* a variable of the module */
     uint64_t target_offset;        /* bytes into that */
     uint32_t line, column;
@@ -40,15 +40,38 @@ typedef struct case_pointer {
 
 typedef struct case_pointers { bool given; uint32_t count; const case_pointer *list; } case_pointers;
 
+/* Which geometry of PTX' texture and surface instructions an image has. */
+typedef enum case_image_kind { CASE_BY_SHAPE, CASE_1D, CASE_2D, CASE_3D, CASE_1D_LAYERED, CASE_2D_LAYERED, CASE_CUBE, CASE_CUBE_LAYERED } case_image_kind;
+
+enum { CASE_LAST = UINT32_MAX };   /* the last level or layer that there is */
+
+/* A texture or surface. */
+typedef struct case_image {
+    bool own;                      /* texels of its own, else */
+    const struct case_array *of;   /* those of a buffer, or of another texture or surface */
+    bool has_format;
+    pxb_texel format;
+    case_image_kind kind;
+    uint32_t ndim, shape[4];       /* of level 0 as an array; ndim 0: the source's */
+    uint32_t levels;               /* own texels */
+    uint32_t channels;             /* another's texels: 0 if as there */
+    uint32_t first_level, last_level, first_layer, last_layer;
+    uint64_t offset, pitch;        /* of a buffer, bytes; pitch 0: rows without gaps */
+    pxb_sampler sampler;           /* textures */
+    bool extended;                 /* something of these, which pxb_sampler lacks, is given */
+    bool srgb;
+    pxb_filter level_filter;
+    float lod_bias, min_lod, max_lod;
+    double border[4];
+    uint32_t line, column;
+} case_image;
+
 typedef struct case_array {
     case_array_kind kind;
     const char *name;
-    case_source source;
+    case_source source;            /* not of an image of another's texels */
     case_pointers pointers;        /* buffers and globals */
-    /* textures */
-    bool has_format;
-    pxb_texel format;
-    pxb_sampler sampler;
+    case_image image;              /* textures and surfaces */
 } case_array;
 
 typedef enum case_value_kind { CASE_SCALARS, CASE_ADDRESS, CASE_HANDLE, CASE_NULL, CASE_FUNCTION, CASE_VARIABLE } case_value_kind;
@@ -127,6 +150,7 @@ bool case_fault_from_name(const char *name, pxb_status *out);
 bool case_texel_from_name(const char *name, pxb_texel *out);
 /* The texel format that holds elements of a dtype; false for 64-bit ones. */
 bool case_texel_of_dtype(rt_dtype dtype, pxb_texel *out);
+rt_dtype case_dtype_of_texel(pxb_texel texel);
 
 /* case_pointers.c: whether pointers lie in an array of so many bytes. */
 pxb_status case_check_pointers(pxb_context *ctx, const case_file *file, const case_pointers *pointers, const char *name, uint64_t bytes);

@@ -140,6 +140,23 @@ pxb_status case_bool(const case_parser *p, const case_node *n, bool *out)
     return PXB_OK;
 }
 
+pxb_status case_choice(const case_parser *p, const case_node *n, const char *const *names, const char *what, int *out)
+{
+    const char *text = NULL;
+    if (!n->json)
+        return PXB_OK;
+    pxb_status status = case_string(p, n, &text);
+    if (status)
+        return status;
+    for (int i = 0; names[i]; i++) {
+        if (strcmp(names[i], text) == 0) {
+            *out = i;
+            return PXB_OK;
+        }
+    }
+    return case_fail(p, n, "\"%.40s\" is no %s", text, what);
+}
+
 pxb_status case_path(const case_parser *p, const case_node *n, const char **out)
 {
     const char *path = NULL;

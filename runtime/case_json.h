@@ -37,6 +37,8 @@ pxb_status case_string(const case_parser *p, const case_node *n, const char **ou
 pxb_status case_unsigned(const case_parser *p, const case_node *n, uint64_t most, uint64_t *out);
 pxb_status case_real(const case_parser *p, const case_node *n, double *out);
 pxb_status case_bool(const case_parser *p, const case_node *n, bool *out);
+/* Index of a string member among names; *out is left alone when the key is absent. `what` names them all. */
+pxb_status case_choice(const case_parser *p, const case_node *n, const char *const *names, const char *what, int *out);
 /* A path relative to the case file's folder. */
 pxb_status case_path(const case_parser *p, const case_node *n, const char **out);
 
@@ -49,6 +51,10 @@ pxb_status case_element_bits(const case_parser *p, const case_node *n, rt_dtype 
 /* case_source.c: the keys of a source in object n; false in *found when there are none. */
 extern const char *const case_source_keys[];
 pxb_status case_parse_source(const case_parser *p, const case_node *n, case_source *out);
+
+/* case_image.c: a texture or surface, and then, when all arrays are known, whose texels it has. */
+pxb_status case_parse_image(const case_parser *p, const case_node *n, case_array *out);
+pxb_status case_parse_image_source(const case_parser *p, const case_node *n, case_array *out);
 
 /* case_pointers.c */
 pxb_status case_parse_pointers(const case_parser *p, const case_node *n, case_pointers *out);

@@ -55,6 +55,11 @@ bool case_texel_of_dtype(rt_dtype dtype, pxb_texel *out)
     return false;
 }
 
+rt_dtype case_dtype_of_texel(pxb_texel texel)
+{
+    return texel_dtypes[texel];
+}
+
 bool case_texel_from_name(const char *name, pxb_texel *out)
 {
     rt_dtype dtype;
@@ -75,92 +80,18 @@ const case_array *case_find(const case_file *file, case_array_kind kind, const c
     return NULL;
 }
 
-/* Index of a string member among names; *out is left alone when the key is absent. */
-static pxb_status choice(const case_parser *p, const case_node *n, const char *const *names, const char *what, int *out)
-{
-    const char *text = NULL;
-    if (!n->json)
-        return PXB_OK;
-    pxb_status status = case_string(p, n, &text);
-    if (status)
-        return status;
-    for (int i = 0; names[i]; i++) {
-        if (strcmp(names[i], text) == 0) {
-            *out = i;
-            return PXB_OK;
-        }
-    }
-    return case_fail(p, n, "\"%.40s\" is no %s", text, what);
-}
-
 /* ------------------------------------------------------------ arrays */
-
-static const char *const address_names[] = {"wrap", "clamp", "mirror", "border", NULL};
-static const char *const filter_names[] = {"point", "linear", NULL};
-static const char *const read_names[] = {"element", "normalized_float", NULL};
-
-static pxb_status parse_address_modes(const case_parser *p, const case_node *n, pxb_sampler *s)
-{
-    int mode = PXB_ADDRESS_CLAMP;
-    pxb_status status = PXB_OK;
-    if (!json_is_array(n->json)) {
-        status = choice(p, n, address_names, "address mode: wrap, clamp, mirror, border", &mode);
-        for (int i = 0; i < 3; i++)
-            s->address[i] = (pxb_address_mode)mode;
-        return status;
-    }
-    if (json_array_size(n->json) < 1 || json_array_size(n->json) > 3)
-        return case_fail(p, n, "1 to 3 address modes are wanted, one per dimension");
-    for (int i = 0; i < 3 && !status; i++) {
-        case_node e = case_element(n, (size_t)i);
-        status = choice(p, &e, address_names, "address mode: wrap, clamp, mirror, border", &mode);
-        s->address[i] = (pxb_address_mode)mode; /* the last one also for the dimensions that follow */
-    }
-    return status;
-}
-
-static pxb_status parse_sampling(const case_parser *p, const case_node *n, case_array *out)
-{
-    case_node format = case_member(n, "format"), address = case_member(n, "address"), filter = case_member(n, "filter");
-    case_node normalized = case_member(n, "normalized_coords"), read = case_member(n, "read");
-    int filter_mode = PXB_FILTER_POINT, read_mode = PXB_READ_ELEMENT;
-    pxb_status status = PXB_OK;
-    if (format.json) {
-        const char *name = NULL;
-        status = case_string(p, &format, &name);
-        if (!status && !case_texel_from_name(name, &out->format))
-            status = case_fail(p, &format, "\"%.40s\" is no texel format: u8 s8 u16 s16 u32 s32 f16 f32", name);
-        out->has_format = true;
-    }
-    if (!status)
-        status = parse_address_modes(p, &address, &out->sampler);
-    if (!status)
-        status = choice(p, &filter, filter_names, "filter: point, linear", &filter_mode);
-    if (!status)
-        status = choice(p, &read, read_names, "read mode: element, normalized_float", &read_mode);
-    if (!status && normalized.json)
-        status = case_bool(p, &normalized, &out->sampler.normalized_coords);
-    out->sampler.filter = (pxb_filter)filter_mode;
-    out->sampler.read = (pxb_read_mode)read_mode;
-    return status;
-}
 
 static pxb_status parse_array(const case_parser *p, const case_node *n, case_array *out)
 {
-    static const char *const texture_keys[] = {"npy",   "npz",    "member", "raw",     "png",    "random",
-                                               "zeros", "values", "format", "address", "filter", "normalized_coords",
-                                               "read",  NULL};
-    static const char *const memory_keys[] = {"npy",   "npz",    "member", "raw",     "png",    "random",
-                                              "zeros", "values", "pointers", NULL};
-    const char *const *keys = out->kind == CASE_TEXTURE ? texture_keys : out->kind == CASE_SURFACE ? case_source_keys : memory_keys;
+    static const char *const keys[] = {"npy", "npz", "member", "raw", "png", "random", "zeros", "values", "pointers", NULL};
     pxb_status status = case_want(p, n, JSON_OBJECT, "an object");
-    if (!status)
-        status = case_check_keys(p, n, keys);
-    if (!status)
-        status = case_parse_source(p, n, &out->source);
-    if (!status && out->kind == CASE_TEXTURE)
-        status = parse_sampling(p, n, out);
-    return status;
+    if (status)
+        return status;
+    if (out->kind == CASE_TEXTURE || out->kind == CASE_SURFACE)
+        return case_parse_image(p, n, out);
+    status = case_check_keys(p, n, keys);
+    return status ? status : case_parse_source(p, n, &out->source);
 }
 
 static const char *const sections[] = {"buffers", "textures", "surfaces", "globals"};
@@ -200,14 +131,16 @@ static pxb_status parse_arrays(const case_parser *p, const case_node *root)
     return PXB_OK;
 }
 
-/* They may lead to buffers that come later. */
-static pxb_status parse_pointers(const case_parser *p, const case_node *root)
+/* These may lead to arrays that come later. */
+static pxb_status parse_references(const case_parser *p, const case_node *root)
 {
     pxb_status status = PXB_OK;
     for (uint32_t i = 0; i < p->file->narrays && !status; i++) {
         case_array *a = (case_array *)&p->file->arrays[i];
         case_node section = case_member(root, sections[a->kind]), n = case_member(&section, a->name), list = case_member(&n, "pointers");
-        if (list.json)
+        if (a->kind == CASE_TEXTURE || a->kind == CASE_SURFACE)
+            status = case_parse_image_source(p, &n, a);
+        else if (list.json)
             status = case_parse_pointers(p, &list, &a->pointers);
     }
     return status;
@@ -341,6 +274,8 @@ static pxb_status parse_expected_array(const case_parser *p, const case_node *n,
         out->array = case_find(p->file, at == &buffer ? CASE_BUFFER : CASE_SURFACE, name);
     if (!out->global && !out->array)
         return case_fail(p, at, "there is no %s \"%.80s\" in this case", at->step.key, name);
+    if (out->array && out->array->image.of)
+        return case_fail(p, at, "surface \"%.80s\" has the texels of \"%.80s\", which are what can be expected", name, out->array->image.of->name);
     status = case_parse_source(p, n, &out->source);
     case_node pointers = case_member(n, "pointers");
     if (!status && pointers.json && at == &surface)
@@ -350,7 +285,7 @@ static pxb_status parse_expected_array(const case_parser *p, const case_node *n,
     if (!status)
         status = parse_tolerance(p, &tolerance, &out->tolerance);
     if (!status)
-        status = choice(p, &as, formats, "format: bf16, e4m3, e5m2", &format);
+        status = case_choice(p, &as, formats, "format: bf16, e4m3, e5m2", &format);
     if (!status && as.json && format == 0)
         status = case_fail(p, &as, "\"\" is no format: bf16, e4m3, e5m2");
     out->format = (rt_format)format;
@@ -456,7 +391,7 @@ static pxb_status parse_root(const case_parser *p, const case_node *root)
     if (!status)
         status = parse_arrays(p, root);
     if (!status)
-        status = parse_pointers(p, root);
+        status = parse_references(p, root);
     if (!status)
         status = parse_launches(p, root);
     return status ? status : parse_expects(p, root);

@@ -1,4 +1,4 @@
-/* case_pointers.c - addresses inside of a case's arrays: where they are, and what stands for them where arrays are compared.
+/* case_pointers.c - addresses and handles inside of a case's arrays: where they are, and what stands for them where arrays are compared.
  *
  * An address is another number on every device and in every run. So at the places that the case names, an array that is read back holds
  * what the address means (a token: which array, which byte) if it is the address that was named, and the number itself if not. Expected
@@ -11,31 +11,42 @@
 
 enum { MAX_POINTERS = 1 << 20 };
 
+/* What a pointer leads to: the one key of these that is there. */
 static pxb_status parse_target(const case_parser *p, const case_node *n, case_pointer *out)
 {
-    case_node buffer = case_member(n, "buffer"), global = case_member(n, "global");
-    case_node offset = case_member(n, "buffer_offset"), global_offset = case_member(n, "global_offset");
-    if (!buffer.json == !global.json)
-        return case_fail(p, n, "either buffer or global is wanted here");
-    if (buffer.json ? global_offset.json != NULL : offset.json != NULL)
-        return case_fail(p, n, "\"buffer_offset\" goes with \"buffer\", \"global_offset\" with \"global\"");
+    static const char *const keys[] = {"buffer", "texture", "surface", "global"};       /* the first three are kinds of arrays */
+    static const char *const offsets[] = {"buffer_offset", NULL, NULL, "global_offset"};
     const char *name = NULL;
-    pxb_status status = case_string(p, buffer.json ? &buffer : &global, &name);
+    int found = -1, count = 0;
+    for (int i = 0; i < 4; i++)
+        if (json_object_get(n->json, keys[i])) {
+            found = i;
+            count++;
+        }
+    if (count != 1)
+        return case_fail(p, n, "exactly one of buffer, texture, surface and global is wanted here, not %d", count);
+    case_node at = case_member(n, keys[found]);
+    for (int i = 0; i < 4; i += 3) {
+        case_node offset = case_member(n, offsets[i]);
+        if (offset.json && i != found)
+            return case_fail(p, &offset, "\"%s\" goes with \"%s\"", offsets[i], keys[i]);
+        pxb_status status = offset.json ? case_unsigned(p, &offset, UINT64_MAX / 2, &out->target_offset) : PXB_OK;
+        if (status)
+            return status;
+    }
+    pxb_status status = case_string(p, &at, &name);
     if (status)
         return status;
-    if (global.json)
+    if (found == 3)
         out->global = name;
     else
-        out->buffer = case_find(p->file, CASE_BUFFER, name);
-    if (!out->buffer && !out->global)
-        return case_fail(p, &buffer, "there is no buffer \"%.80s\" in this case", name);
-    const case_node *at = buffer.json ? &offset : &global_offset;
-    return at->json ? case_unsigned(p, at, UINT64_MAX / 2, &out->target_offset) : PXB_OK;
+        out->array = case_find(p->file, (case_array_kind)found, name);
+    return out->array || out->global ? PXB_OK : case_fail(p, &at, "there is no %s \"%.80s\" in this case", keys[found], name);
 }
 
 pxb_status case_parse_pointers(const case_parser *p, const case_node *n, case_pointers *out)
 {
-    static const char *const keys[] = {"offset", "buffer", "buffer_offset", "global", "global_offset", NULL};
+    static const char *const keys[] = {"offset", "buffer", "buffer_offset", "texture", "surface", "global", "global_offset", NULL};
     pxb_status status = case_want(p, n, JSON_ARRAY, "a list of pointers");
     if (status)
         return status;
@@ -76,7 +87,7 @@ pxb_status case_check_pointers(pxb_context *ctx, const case_file *file, const ca
 /* Numbers that no device has for addresses; names of variables by their FNV-1a hash. */
 static uint64_t token_of(const case_file *file, const case_pointer *p)
 {
-    uint64_t which = p->buffer ? (uint64_t)(p->buffer - file->arrays) : 0;
+    uint64_t which = p->array ? (uint64_t)(p->array - file->arrays) : 0;
     if (p->global) {
         uint32_t hash = 0x811c9dc5u;
         for (const char *c = p->global; *c; c++)

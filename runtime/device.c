@@ -332,24 +332,23 @@ static pxb_status reserve_handle(pxb_image *image)
     return PXB_OK;
 }
 
-static pxb_status check_sampler(const pxb_image *image, const pxb_sampler *s)
+pxb_status rt_check_sampler(pxb_context *ctx, pxb_texel texel, uint32_t dims, const pxb_sampler *s)
 {
-    pxb_context *ctx = image->device->context;
-    bool is_float = image->desc.texel == PXB_TEXEL_F16 || image->desc.texel == PXB_TEXEL_F32;
+    bool is_float = texel == PXB_TEXEL_F16 || texel == PXB_TEXEL_F32;
     if (rt_need(ctx, s, "the sampler"))
         return PXB_BAD_ARGUMENT;
     if ((unsigned)s->filter > PXB_FILTER_LINEAR)
         return rt_fail(ctx, PXB_BAD_ARGUMENT, "unknown filter %u", (unsigned)s->filter);
     if ((unsigned)s->read > PXB_READ_NORMALIZED_FLOAT)
         return rt_fail(ctx, PXB_BAD_ARGUMENT, "unknown read mode %u", (unsigned)s->read);
-    for (uint32_t i = 0; i < image->desc.dims; i++) {
+    for (uint32_t i = 0; i < dims; i++) {
         if ((unsigned)s->address[i] > PXB_ADDRESS_BORDER)
             return rt_fail(ctx, PXB_BAD_ARGUMENT, "unknown address mode %u", (unsigned)s->address[i]);
         /* CUDA Programming Guide: wrap and mirror are for normalised coordinates only. */
         if (!s->normalized_coords && (s->address[i] == PXB_ADDRESS_WRAP || s->address[i] == PXB_ADDRESS_MIRROR))
             return rt_fail(ctx, PXB_BAD_ARGUMENT, "address modes wrap and mirror need normalised coordinates");
     }
-    if (s->read == PXB_READ_NORMALIZED_FLOAT && rt_texel_bytes(image->desc.texel) > 2)
+    if (s->read == PXB_READ_NORMALIZED_FLOAT && rt_texel_bytes(texel) > 2)
         return rt_fail(ctx, PXB_BAD_ARGUMENT, "only 8- and 16-bit texels can be read as normalised floats");
     if (s->filter == PXB_FILTER_LINEAR && !is_float && s->read != PXB_READ_NORMALIZED_FLOAT)
         return rt_fail(ctx, PXB_BAD_ARGUMENT, "linear filtering needs float texels or normalised-float reads");
@@ -359,7 +358,7 @@ static pxb_status check_sampler(const pxb_image *image, const pxb_sampler *s)
 pxb_status pxb_texture_create(pxb_image *image, const pxb_sampler *sampler, pxb_handle *out)
 {
     *out = 0;
-    pxb_status status = check_sampler(image, sampler);
+    pxb_status status = rt_check_sampler(image->device->context, image->desc.texel, image->desc.dims, sampler);
     if (!status)
         status = reserve_handle(image);
     if (!status)

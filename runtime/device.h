@@ -113,6 +113,8 @@ const char *rt_mma_model_on(const char *device, pxb_mma_model model);
 /* The engine behind a CPU device, NULL for another device. */
 struct cpu_device *rt_device_cpu_engine(pxb_device *device);
 
+/* Whether an image of such texels in 1 to 3 dimensions can be sampled so. */
+pxb_status rt_check_sampler(pxb_context *context, pxb_texel texel, uint32_t dims, const pxb_sampler *sampler);
 /* Bytes of a texel component. */
 uint32_t rt_texel_bytes(pxb_texel texel);
 

@@ -126,31 +126,72 @@ static void add_launch(rt_digest *d, const case_launch *l)
     }
 }
 
-static pxb_status add_source(pxb_context *ctx, rt_digest *d, const case_array *a)
+static void add_sampler(rt_digest *d, const case_image *x)
+{
+    const pxb_sampler *s = &x->sampler;
+    for (int i = 0; i < 3; i++)
+        rt_digest_number(d, s->address[i]);
+    rt_digest_number(d, s->filter);
+    rt_digest_number(d, s->read);
+    rt_digest_number(d, s->normalized_coords);
+    if (!x->extended)
+        return;
+    rt_digest_number(d, x->srgb);
+    rt_digest_number(d, x->level_filter);
+    rt_digest_part(d, &x->lod_bias, sizeof x->lod_bias);
+    rt_digest_part(d, &x->min_lod, sizeof x->min_lod);
+    rt_digest_part(d, &x->max_lod, sizeof x->max_lod);
+    rt_digest_part(d, x->border, sizeof x->border);
+}
+
+/* What says more than an array does; nothing for an image of which the array says all. */
+static void add_image(rt_digest *d, const case_image *x)
+{
+    if (x->of) {
+        rt_digest_text(d, x->of->name);
+        rt_digest_number(d, x->channels);
+        rt_digest_number(d, x->first_level);
+        rt_digest_number(d, x->last_level);
+        rt_digest_number(d, x->first_layer);
+        rt_digest_number(d, x->last_layer);
+        rt_digest_number(d, x->offset);
+        rt_digest_number(d, x->pitch);
+    }
+    if (x->of || x->kind || x->ndim || x->levels > 1) {
+        rt_digest_number(d, x->kind);
+        rt_digest_part(d, x->shape, x->ndim * sizeof *x->shape);
+        rt_digest_number(d, x->levels);
+        rt_digest_number(d, x->has_format ? (uint64_t)x->format + 1 : 0);
+    }
+}
+
+static pxb_status add_contents(pxb_context *ctx, rt_digest *d, const case_array *a)
 {
     rt_array contents;
-    rt_digest_text(d, case_array_kind_name(a->kind));
-    rt_digest_text(d, a->name);
-    if (a->kind == CASE_TEXTURE) {
-        const pxb_sampler *s = &a->sampler;
-        for (int i = 0; i < 3; i++)
-            rt_digest_number(d, s->address[i]);
-        rt_digest_number(d, s->filter);
-        rt_digest_number(d, s->read);
-        rt_digest_number(d, s->normalized_coords);
-    }
     pxb_status status = case_load_source(ctx, &a->source, &contents);
     if (status)
         return status;
     add_array(d, &contents);
     rt_array_free(&contents);
-    for (uint32_t i = 0; i < a->pointers.count; i++) {
+    return PXB_OK;
+}
+
+static pxb_status add_source(pxb_context *ctx, rt_digest *d, const case_array *a)
+{
+    rt_digest_text(d, case_array_kind_name(a->kind));
+    rt_digest_text(d, a->name);
+    if (a->kind == CASE_TEXTURE)
+        add_sampler(d, &a->image);
+    if (a->kind == CASE_TEXTURE || a->kind == CASE_SURFACE)
+        add_image(d, &a->image);
+    pxb_status status = a->image.of ? PXB_OK : add_contents(ctx, d, a);
+    for (uint32_t i = 0; i < a->pointers.count && !status; i++) {
         const case_pointer *p = &a->pointers.list[i];
         rt_digest_number(d, p->offset);
-        rt_digest_text(d, p->buffer ? p->buffer->name : p->global);
+        rt_digest_text(d, p->array ? p->array->name : p->global);
         rt_digest_number(d, p->target_offset);
     }
-    return PXB_OK;
+    return status;
 }
 
 pxb_status rt_digest_inputs(pxb_context *ctx, const case_file *file, char out[RT_DIGEST_TEXT])

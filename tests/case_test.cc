@@ -457,9 +457,9 @@ TEST_F(Context, CaseFileIsRead)
     EXPECT_EQ(v->source.bits[2], 0x7fc00000u & v->source.bits[2]);
     EXPECT_EQ(v->source.bits[3], 0xff800000u);
     EXPECT_EQ(v->source.bits[4], 0x7f800001u);
-    EXPECT_EQ(t->sampler.address[0], PXB_ADDRESS_WRAP);
-    EXPECT_EQ(t->sampler.address[1], PXB_ADDRESS_MIRROR);
-    EXPECT_TRUE(t->sampler.normalized_coords);
+    EXPECT_EQ(t->image.sampler.address[0], PXB_ADDRESS_WRAP);
+    EXPECT_EQ(t->image.sampler.address[1], PXB_ADDRESS_MIRROR);
+    EXPECT_TRUE(t->image.sampler.normalized_coords);
     ASSERT_EQ(f->nexpects, 7u);
     EXPECT_EQ(f->expects[0].tolerance.ulp, 3u);
     EXPECT_EQ(f->expects[2].tolerance.kind, RT_ABS_REL);

@@ -85,6 +85,26 @@ static inline pxl_texture pxl_texture_describe(uint64_t texels, uint32_t width, 
     return t;
 }
 
+/* Leaves the levels and layers of a range; false when they are not there. Parts of cubes are layers. */
+static inline bool pxl_texture_view(pxl_texture *t, uint32_t first_level, uint32_t last_level, uint32_t first_layer, uint32_t last_layer)
+{
+    if (first_level > last_level || last_level >= t->levels || first_layer > last_layer || last_layer >= t->layers)
+        return false;
+    t->levels = last_level - first_level + 1;
+    t->layers = last_layer - first_layer + 1;
+    t->cube = t->cube && t->layers % 6 == 0;
+    for (uint32_t i = 0; i < t->levels; i++) {
+        uint32_t from = i + first_level;
+        t->offset[i] = t->offset[from] + first_layer * t->slice[from];
+        t->pitch[i] = t->pitch[from];
+        t->slice[i] = t->slice[from];
+    }
+    t->width = t->width >> first_level ? t->width >> first_level : 1;
+    t->height = t->height >> first_level ? t->height >> first_level : 1;
+    t->depth = t->depth >> first_level ? t->depth >> first_level : 1;
+    return true;
+}
+
 /* Whether a surface access of `bytes` bytes lies inside level 0: x in bytes (below 2^40), z the slice or the layer; what the
  * geometry lacks is ignored. This is the test behind .trap, which a device makes before the access. An x that is no
  * multiple of `bytes` is taken down to one, as the access itself does. */

@@ -6,6 +6,7 @@
  * file cannot hold is told on stderr and in the case's description.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,15 +157,18 @@ static void print_target(FILE *f, uint64_t address, int i, const char *offset_pr
         fprintf(f, ", \"%soffset\": %" PRIu64, offset_prefix, address - p->base);
 }
 
-static void print_value(FILE *f, const unsigned char *at, uint64_t bytes)
+static void print_value(FILE *f, const unsigned char *at, uint64_t bytes, ptx_type type)
 {
     uint64_t value = 0;
+    float real;
     memcpy(&value, at, bytes <= 8 ? bytes : 8);
     int i = bytes == 8 ? known_piece(value) : -1, entry = bytes == 8 && i < 0 ? dump_known_entry(value) : -1;
     if (i >= 0)
         print_target(f, value, i, "");
     else if (entry >= 0)
         dump_print_entry(f, entry);
+    else if (type == PTX_TYPE_F32 && (memcpy(&real, at, sizeof real), isfinite(real)))
+        fprintf(f, "\"f32\": %.9g", (double)real);
     else
         fprintf(f, "\"u%" PRIu64 "\": %" PRIu64, 8 * bytes, value);
 }
@@ -205,7 +209,7 @@ static void print_params(FILE *f)
         fprintf(f, "%s\n    ", i ? "," : "");
         if (simple) {
             fprintf(f, "{");
-            print_value(f, at, bytes);
+            print_value(f, at, bytes, p->params[i]->type);
             fprintf(f, "}");
         } else
             print_struct(f, at, bytes);

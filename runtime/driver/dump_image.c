@@ -251,6 +251,12 @@ static int owner_of(int image)
     return -1;
 }
 
+/* Does an image go to a surface for it alone? */
+static bool is_apart(int image)
+{
+    return now.images[image].before && owner_of(image) < 0;
+}
+
 static void name_owner(int image, char *name, size_t room)
 {
     int owner = owner_of(image);
@@ -363,6 +369,13 @@ static void print_memory(FILE *f, const dump_entry *e)
 static void print_section(FILE *f, bool surfaces)
 {
     const char *comma = "";
+    bool any = false;
+    for (int i = 0; i < now.nentries; i++)
+        any |= now.entries[i].of.surface == surfaces;
+    for (int i = 0; i < now.nimages && surfaces; i++)
+        any |= is_apart(i);
+    if (!any)
+        return;
     fprintf(f, "  \"%s\": {", surfaces ? "surfaces" : "textures");
     for (int i = 0; i < now.nentries; i++) {
         const dump_entry *e = &now.entries[i];
@@ -380,7 +393,7 @@ static void print_section(FILE *f, bool surfaces)
         comma = ",";
     }
     for (int i = 0; i < now.nimages && surfaces; i++) {
-        if (!now.images[i].before || owner_of(i) >= 0)
+        if (!is_apart(i))
             continue;
         fprintf(f, "%s\n    \"image%d\": ", comma, i);
         print_texels(f, i);
@@ -392,8 +405,6 @@ static void print_section(FILE *f, bool surfaces)
 
 void dump_print_images(FILE *f)
 {
-    if (!now.nentries)
-        return;
     print_section(f, false);
     print_section(f, true);
 }

@@ -139,22 +139,7 @@ static cu_result apply_view(const cu_view_desc *v, pxl_texture *t)
         t->format = texel;
         t->channels = channels;
     }
-    if (v->first_level > v->last_level || v->last_level >= t->levels || v->first_layer > v->last_layer || v->last_layer >= t->layers)
-        return DR_ERROR(INVALID_VALUE);
-    t->levels = v->last_level - v->first_level + 1;
-    t->layers = v->last_layer - v->first_layer + 1;
-    for (uint32_t i = 0; i < t->levels; i++) {
-        uint32_t from = i + v->first_level;
-        t->offset[i] = t->offset[from] + v->first_layer * t->slice[from];
-        t->pitch[i] = t->pitch[from];
-        t->slice[i] = t->slice[from];
-    }
-    for (uint32_t i = 0; i < v->first_level; i++) {
-        t->width = t->width > 1 ? t->width / 2 : 1;
-        t->height = t->height > 1 ? t->height / 2 : 1;
-        t->depth = t->depth > 1 ? t->depth / 2 : 1;
-    }
-    return CUABI_SUCCESS;
+    return pxl_texture_view(t, v->first_level, v->last_level, v->first_layer, v->last_layer) ? CUABI_SUCCESS : DR_ERROR(INVALID_VALUE);
 }
 
 /* ------------------------------------------------------------ samplers */

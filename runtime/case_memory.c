@@ -1,0 +1,123 @@
+/* case_memory.c - a case's arrays on the device: making them, writing them, and where they are. */
+#include "runtime/case_live.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "runtime/module.h"
+
+pxb_status case_make_residents(case_live *r)
+{
+    r->residents = calloc((size_t)r->file->narrays + 1, sizeof *r->residents);
+    if (!r->residents)
+        return rt_no_memory(r->ctx);
+    for (uint32_t i = 0; i < r->file->narrays; i++) {
+        case_resident *x = &r->residents[r->nresidents++];
+        x->array = &r->file->arrays[i];
+        case_progress(r, "load", i, r->file->narrays);
+        pxb_status status = x->array->image.of ? PXB_OK : case_load_source(r->ctx, &x->array->source, &x->initial);
+        if (!status && x->array->kind == CASE_BUFFER)
+            status = pxb_memory_alloc(r->device, x->initial.bytes ? x->initial.bytes : 1, &x->address);
+        if (status)
+            return status;
+    }
+    return case_make_images(r);
+}
+
+/* The device is closed afterwards, with its memory and images. */
+void case_free_residents(case_live *r)
+{
+    for (uint32_t i = 0; i < r->nresidents; i++) {
+        case_resident *x = &r->residents[i];
+        if (x->made)
+            r->device->ops->handle_destroy(r->device, x->handle);
+        rt_array_free(&x->initial);
+    }
+    free(r->residents);
+    r->residents = NULL;
+    r->nresidents = 0;
+}
+
+const case_resident *case_resident_of(const case_live *r, const case_array *array)
+{
+    return &r->residents[array - r->file->arrays];
+}
+
+pxb_status case_variable_address(const case_live *r, const char *name, uint64_t offset, pxb_address *out)
+{
+    size_t bytes = 0;
+    pxb_status status = pxb_global_get(r->device, r->module, name, out, &bytes);
+    if (status)
+        return status;
+    *out += offset;
+    return offset <= bytes ? PXB_OK
+                           : rt_fail(r->ctx, PXB_BAD_INPUT, "offset %" PRIu64 " is outside global \"%.80s\" of %zu bytes", offset, name, bytes);
+}
+
+pxb_status case_pointer_address(const case_live *r, const case_pointer *p, pxb_address *out)
+{
+    if (p->global)
+        return case_variable_address(r, p->global, p->target_offset, out);
+    const case_resident *x = case_resident_of(r, p->array);
+    *out = x->handle;
+    if (p->array->kind != CASE_BUFFER)
+        return PXB_OK;
+    if (p->target_offset > x->initial.bytes)
+        return rt_fail_at(r->ctx, PXB_BAD_INPUT, r->file->path, p->line, p->column, "offset %" PRIu64 " is outside buffer \"%.80s\" of %zu bytes",
+                          p->target_offset, p->array->name, x->initial.bytes);
+    *out = x->address + p->target_offset;
+    return PXB_OK;
+}
+
+/* First contents of a buffer or variable, with the addresses that it holds here. */
+static pxb_status write_memory(case_live *r, const case_resident *x, pxb_address to)
+{
+    const case_pointers *pointers = &x->array->pointers;
+    if (!pointers->count)
+        return pxb_memory_write(r->device, to, x->initial.data, x->initial.bytes);
+    pxb_status status = case_check_pointers(r->ctx, r->file, pointers, x->array->name, x->initial.bytes);
+    unsigned char *copy = malloc(x->initial.bytes + 1);
+    if (!copy)
+        return rt_no_memory(r->ctx);
+    memcpy(copy, x->initial.data, x->initial.bytes);
+    for (uint32_t i = 0; i < pointers->count && !status; i++) {
+        pxb_address address = 0;
+        status = case_pointer_address(r, &pointers->list[i], &address);
+        memcpy(copy + (status ? 0 : pointers->list[i].offset), &address, status ? 0 : sizeof address);
+    }
+    if (!status)
+        status = pxb_memory_write(r->device, to, copy, x->initial.bytes);
+    free(copy);
+    return status;
+}
+
+static pxb_status write_global(case_live *r, const case_resident *x)
+{
+    pxb_address address;
+    size_t bytes = 0;
+    pxb_status status = pxb_global_get(r->device, r->module, x->array->name, &address, &bytes);
+    if (status)
+        return status;
+    if (bytes != x->initial.bytes)
+        return rt_fail(r->ctx, PXB_BAD_INPUT, "global \"%.80s\" has %zu bytes in the module, and %zu in the case",
+                       x->array->name, bytes, x->initial.bytes);
+    return write_memory(r, x, address);
+}
+
+pxb_status case_write_residents(case_live *r)
+{
+    pxb_status status = PXB_OK;
+    for (uint32_t i = 0; i < r->nresidents && !status; i++) {
+        case_resident *x = &r->residents[i];
+        if (x->array->image.of)
+            continue;
+        if (x->array->kind == CASE_GLOBAL)
+            status = write_global(r, x);
+        else if (x->image)
+            status = pxb_image_write(x->image, x->initial.data, x->initial.bytes);
+        else
+            status = write_memory(r, x, x->address);
+    }
+    return status;
+}
+
