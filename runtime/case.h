@@ -160,6 +160,8 @@ bool case_name_pointer(const case_file *file, const case_pointer *pointer, uint6
 
 /* Reads or makes the array of a source. */
 pxb_status case_load_source(pxb_context *ctx, const case_source *source, rt_array *out);
+/* The same for an array of the case that has one; bytes of an image with format and shape become texels. */
+pxb_status case_load_array(pxb_context *ctx, const case_array *array, rt_array *out);
 /* Bits of a number for a dtype: integers in range, floats rounded once. False when it does not fit. */
 bool case_integer_bits(rt_dtype dtype, int64_t value, uint64_t *bits);
 uint64_t case_float_bits(rt_dtype dtype, double value);

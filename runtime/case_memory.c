@@ -15,7 +15,7 @@ pxb_status case_make_residents(case_live *r)
         case_resident *x = &r->residents[r->nresidents++];
         x->array = &r->file->arrays[i];
         case_progress(r, "load", i, r->file->narrays);
-        pxb_status status = x->array->image.of ? PXB_OK : case_load_source(r->ctx, &x->array->source, &x->initial);
+        pxb_status status = x->array->image.of ? PXB_OK : case_load_array(r->ctx, x->array, &x->initial);
         if (!status && x->array->kind == CASE_BUFFER)
             status = pxb_memory_alloc(r->device, x->initial.bytes ? x->initial.bytes : 1, &x->address);
         if (status)

@@ -217,3 +217,32 @@ pxb_status case_load_source(pxb_context *ctx, const case_source *s, rt_array *ou
         memcpy((char *)out->data + i * n, &s->bits[i], n);
     return PXB_OK;
 }
+
+/* Bytes become what the text says that they are, where there are as many. */
+static void give_type(const case_image *x, rt_array *a)
+{
+    const rt_dtype dtype = case_dtype_of_texel(x->format);
+    const uint32_t n = rt_dtype_bytes(dtype), channels = x->shape[x->ndim - 1];
+    uint64_t count = 1;
+    for (uint32_t i = 0; i < x->ndim && count <= a->bytes; i++)
+        count *= x->shape[i];
+    if (x->levels > 1 ? a->bytes % ((uint64_t)n * channels) != 0 : count > a->bytes || count * n != a->bytes)
+        return;
+    a->dtype = dtype;
+    a->count = a->bytes / n;
+    a->ndim = x->levels > 1 ? 2 : x->ndim;
+    for (uint32_t i = 0; i < x->ndim; i++)
+        a->shape[i] = x->shape[i];
+    if (x->levels > 1) {
+        a->shape[0] = a->count / channels;
+        a->shape[1] = channels;
+    }
+}
+
+pxb_status case_load_array(pxb_context *ctx, const case_array *array, rt_array *out)
+{
+    pxb_status status = case_load_source(ctx, &array->source, out);
+    if (!status && array->source.kind == CASE_RAW && array->image.has_format && array->image.ndim)
+        give_type(&array->image, out);
+    return status;
+}

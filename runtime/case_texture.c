@@ -247,30 +247,13 @@ static pxb_status make_plain_handle(const case_array *a, pxb_image *image, pxb_h
     return a->kind == CASE_TEXTURE ? pxb_texture_create(image, &a->image.sampler, out) : pxb_surface_create(image, out);
 }
 
-/* Bytes become what the text says that they are. */
-static void give_type(const case_image *m, const pxl_texture *t, rt_array *data)
-{
-    data->dtype = case_dtype_of_texel((pxb_texel)t->format);
-    data->count = data->bytes / rt_dtype_bytes(data->dtype);
-    data->ndim = m->levels > 1 ? 2 : m->ndim;
-    for (uint32_t i = 0; i < m->ndim; i++)
-        data->shape[i] = m->shape[i];
-    if (m->levels > 1) {
-        data->shape[0] = data->count / t->channels;
-        data->shape[1] = t->channels;
-    }
-}
-
 static pxb_status make_own(case_live *r, case_resident *x)
 {
-    const case_image *m = &x->array->image;
     pxl_texture t;
     uint32_t dims = 0;
     pxb_status status = describe(r, x, &t, &dims);
     if (status)
         return status;
-    if (x->array->source.kind == CASE_RAW && m->has_format && m->ndim)
-        give_type(m, &t, &x->initial);
     if (!needs_descriptor(r, x->array)) {
         const pxb_image_desc desc = {.dims = dims, .width = t.width, .height = t.height, .depth = t.depth, .channels = t.channels,
                                      .texel = (pxb_texel)t.format};

@@ -44,7 +44,7 @@ static pxb_status contents(pxb_context *ctx, const case_file *file, const rt_rec
     if (!a)
         return rt_fail(ctx, PXB_BAD_INPUT, "the case has no %s \"%.80s\", whose contents the record leaves to it",
                        case_array_kind_name(o->kind), o->name);
-    pxb_status status = case_load_source(ctx, &a->source, out);
+    pxb_status status = case_load_array(ctx, a, out);
     if (!status)
         status = case_check_pointers(ctx, file, &a->pointers, a->name, out->bytes);
     if (!status)

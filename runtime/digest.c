@@ -168,7 +168,7 @@ static void add_image(rt_digest *d, const case_image *x)
 static pxb_status add_contents(pxb_context *ctx, rt_digest *d, const case_array *a)
 {
     rt_array contents;
-    pxb_status status = case_load_source(ctx, &a->source, &contents);
+    pxb_status status = case_load_array(ctx, a, &contents);
     if (status)
         return status;
     add_array(d, &contents);
