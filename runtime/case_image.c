@@ -187,7 +187,10 @@ static pxb_status parse_own(const case_parser *p, const case_node *n, case_array
 
 static pxb_status parse_view(const case_parser *p, const case_node *n, case_image *out)
 {
+    case_node channels = case_member(n, "channels");
     pxb_status status = parse_small(p, n, "channels", 4, &out->channels);
+    if (!status && channels.json && out->channels != 1 && out->channels != 2 && out->channels != 4)
+        status = case_fail(p, &channels, "a texel has 1, 2 or 4 channels");
     out->last_level = out->last_layer = CASE_LAST;
     if (!status)
         status = parse_small(p, n, "first_level", PXL_TEXTURE_LEVELS, &out->first_level);

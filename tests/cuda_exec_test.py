@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""cuda_exec_test.py - `ptxbridge exec`: cuda_exec_test.py PTXBRIDGE SAXPY POINTERS DEVICE..., with the programs driver_saxpy and
-driver_pointers, and the devices on which dumped launches are run again.
+"""cuda_exec_test.py - `ptxbridge exec`: cuda_exec_test.py PTXBRIDGE SAXPY POINTERS IMAGES DEVICE..., with the programs driver_saxpy,
+driver_pointers and driver_images, and the devices on which dumped launches are run again.
 """
 import json
 import os
@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-COMMAND, PROGRAM, POINTERS, DEVICES = *sys.argv[1:4], sys.argv[4:]
+COMMAND, PROGRAM, POINTERS, IMAGES, DEVICES = *sys.argv[1:5], sys.argv[5:]
 
 
 def run(*arguments, env=None):
@@ -121,6 +121,48 @@ class Exec(unittest.TestCase):
             wrong = run("run", str(path))
             self.assertEqual(wrong.returncode, 2)
             self.assertIn("is outside", wrong.stderr)
+
+    def test_textures_and_surfaces_are_carried_over(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = run("exec", "--device", "cpu", "--dump", folder, IMAGES)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            path = pathlib.Path(folder) / "case1.json"
+            text = path.read_text()
+            case = json.loads(text)
+            self.assertEqual((len(case["textures"]), len(case["surfaces"])), (7, 3))
+            self.assertEqual(case["expect"][-1]["surface"], case["textures"]["t1"]["image"])
+            for device in DEVICES:
+                done = run("run", str(path), "--device", device)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            if len(DEVICES) > 1:
+                self.assertEqual(run("compare", str(path), "--devices", ",".join(DEVICES)).returncode, 0)
+            # Each of these matters to what the kernel reads, so that something else is seen (1), or cannot be so (2).
+            for section, name, key, value, status in (
+                    ("textures", "t0", "read", "element", 1), ("textures", "t0", "format", "s8", 1), ("textures", "t0", "shape", [8, 2, 4], 1),
+                    ("textures", "t1", "max_lod", 1, 1), ("textures", "t1", "lod_bias", 1, 1), ("textures", "t1", "min_lod", 3, 1),
+                    ("textures", "t1", "last_level", 2, 1), ("textures", "t1", "first_level", 1, 1), ("textures", "t1", "last_level", 5, 2),
+                    ("textures", "t2", "kind", "3d", 1), ("textures", "t2", "kind", "2d", 2),
+                    ("textures", "t2", "shape", [6, 4, 4, 1], 2), ("textures", "t2", "shape", [5, 4, 4, 2], 2),
+                    ("textures", "t3", "border", [-8, 1, 2, 3], 1), ("textures", "t3", "address", "clamp", 1), ("textures", "t3", "address", "wrap", 2),
+                    ("textures", "t4", "pitch", 48, 1), ("textures", "t4", "buffer_offset", 28, 1), ("textures", "t4", "buffer_offset", 256, 2),
+                    ("textures", "t4", "pitch", 80, 2), ("textures", "t4", "pitch", 8, 2), ("textures", "t4", "buffer_offset", 30, 2),
+                    ("textures", "t4", "filter", "linear", 2), ("textures", "t5", "first_layer", 0, 1), ("textures", "t5", "last_layer", 1, 1),
+                    ("textures", "t5", "last_layer", 4, 2), ("textures", "t5", "first_layer", 3, 2), ("textures", "t5", "format", "f16", 2),
+                    ("textures", "t5", "image", "t1", 2), ("textures", "t5", "image", "b1", 2),
+                    ("textures", "t7", "srgb", False, 1), ("textures", "t7", "read", "element", 2),
+                    ("surfaces", "s6", "first_level", 1, 1), ("surfaces", "s6", "last_level", 0, 2), ("surfaces", "image1", "levels", 4, 2),
+                    ("surfaces", "image1", "levels", 6, 2), ("surfaces", "image4", "kind", "cube", 2)):
+                changed = json.loads(text)
+                changed[section][name][key] = value
+                path.write_text(json.dumps(changed))
+                done = run("run", str(path))
+                self.assertEqual(done.returncode, status, (section, name, key, value, done.stdout, done.stderr))
+                self.assertEqual(status == 2, "error" in done.stderr)
+            for old, new in (('"texture": "t0"', '"texture": "t7"'), ('"texture": "t5"', '"texture": "t2"'), ('"texture": "t2"', '"texture": "t5"'), ('"surface": "s6"', '"surface": "image1"')):
+                path.write_text(text.replace(old, new))
+                self.assertEqual(run("run", str(path)).returncode, 1, (old, new))
+            path.write_text(text.replace('"surface": "image1", "raw"', '"surface": "s6", "raw"'))
+            self.assertIn("which are what can be expected", run("run", str(path)).stderr)
 
 
 unittest.main(argv=sys.argv[:1])

@@ -89,6 +89,12 @@ SOUND = [
     {}, {"params": [{"global": "g"}, {"global": "g", "offset": 4}, {"struct": {"size": 8, "fields": [{"offset": 0, "global": "g"}]}}]},
     {"buffers": {"a": {"npy": "a", "pointers": [{"offset": 8, "buffer": "a", "buffer_offset": 8}, {"offset": 0, "global": "g"}]}},
      "globals": {"g": {"npy": "a", "pointers": []}}, "expect": [{"buffer": "a", "npy": "a", "pointers": [{"offset": 8, "buffer": "a"}]}]},
+    {"buffers": {"a": {"raw": "a", "pointers": [{"offset": 0, "texture": "t"}, {"offset": 8, "surface": "s"}]}},
+     "textures": {"t": {"raw": "a", "format": "u8", "shape": [8, 8, 4], "levels": 4, "address": "border", "border": [1, -1, "nan", 0.5],
+                        "read": "normalized_float", "srgb": True, "mipmap_filter": "linear", "lod_bias": -1.5, "min_lod": 0, "max_lod": 3},
+                  "v": {"image": "t", "first_level": 1, "last_level": 2, "format": "u32", "channels": 1},
+                  "w": {"buffer": "a", "buffer_offset": 4, "format": "f32", "shape": [4, 4, 1], "pitch": 32}},
+     "surfaces": {"s": {"npy": "a", "kind": "cube_layered"}, "u": {"image": "s", "first_layer": 1, "last_layer": 1}}},
 ]
 
 # Changes to BASE that must be refused, by the schema and by the program.
@@ -105,6 +111,19 @@ BROKEN = [
         {}, [{"buffer": "a"}], [{"offset": 0}], [{"offset": -1, "buffer": "a"}], [{"offset": 0, "buffer": "a", "global": "g"}],
         [{"offset": 0, "buffer": "a", "global_offset": 1}], [{"offset": 0, "global": "g", "buffer_offset": 1}])),
     {"surfaces": {"a": {"npy": "a", "pointers": []}}},
+    *({"buffers": {"b": {"raw": "a"}}, "surfaces": {"s": {"npy": "a"}}, "textures": {"a": t}} for t in (
+        {}, {"image": "s", "npy": "a"}, {"image": "s", "buffer": "b", "format": "u8", "shape": [1, 1]}, {"image": 1}, {"image": "s", "kind": "2d"},
+        {"image": "s", "shape": [1, 1]}, {"image": "s", "channels": 3}, {"image": "s", "first_level": -1}, {"image": "s", "pitch": 4},
+        {"buffer": "b"}, {"buffer": "b", "format": "u8"}, {"buffer": "b", "format": "u8", "shape": [1, 1, 1, 1]},
+        {"buffer": "b", "format": "u8", "shape": [4, 1], "kind": "1d"}, {"buffer": "b", "format": "u8", "shape": [4, 1], "pitch": -1},
+        {"npy": "a", "kind": "4d"}, {"npy": "a", "kind": ""}, {"npy": "a", "levels": 0}, {"npy": "a", "levels": 17}, {"npy": "a", "levels": 2},
+        {"npy": "a", "shape": [1]}, {"npy": "a", "shape": [0, 1]}, {"npy": "a", "shape": [1, 1, 1, 1, 1]}, {"npy": "a", "shape": [1 << 29, 1]},
+        {"npy": "a", "first_level": 1}, {"npy": "a", "channels": 1}, {"npy": "a", "pitch": 4}, {"npy": "a", "buffer_offset": 4},
+        {"npy": "a", "border": [1, 2, 3]}, {"npy": "a", "border": "black"}, {"npy": "a", "srgb": 1}, {"npy": "a", "mipmap_filter": "cubic"},
+        {"npy": "a", "lod_bias": "0"}, {"npy": "a", "max_lod": 1e9}, {"npy": "a", "format": "bf16"})),
+    *({"surfaces": {"a": {"npy": "a", **s}}} for s in ({"filter": "point"}, {"border": [0, 0, 0, 0]}, {"srgb": False})),
+    *({"textures": {"t": {"npy": "a"}}, "buffers": {"a": {"npy": "a", "pointers": [p]}}} for p in (
+        {"offset": 0, "texture": "t", "surface": "t"}, {"offset": 0, "texture": "t", "buffer_offset": 1}, {"offset": 0, "texture": 1})),
     {"params": [{"global": "g", "u64": 1}]}, {"params": [{"global": 1}]},
     {"params": [{}]}, {"params": [{"u32": 1, "f32": 1}]}, {"params": [{"u33": 1}]}, {"params": [{"null": False}]},
     {"params": [{"struct": {"size": 8}}]}, {"params": [{"struct": {"size": 8, "fields": [{"u32": 1}]}}]},
@@ -145,6 +164,9 @@ def main():
     for sound in SOUND:
         if not validator.valid(schema, {**BASE, **sound}):
             print("FAIL: the schema refuses the base case with", sound)
+            failures += 1
+        if command and refused_by_program(command, {**BASE, **sound}):
+            print("FAIL: the program refuses the base case with", sound)
             failures += 1
     for change in BROKEN:
         case = {**BASE, **change}
