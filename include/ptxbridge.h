@@ -292,15 +292,18 @@ typedef struct pxb_launch_options {
     void *print_user;
     bool mma_fast;           /**< AMD devices: mma on matrix cores, see pxb_translate_options; no effect elsewhere */
     uint32_t stack_bytes;    /**< CPU device: local memory of a thread for calls and alloca; 0 = 16 KiB */
+    bool cooperative;        /**< all blocks run at once, so that they may wait for each other: by atomics, or by grid.sync() of
+                                  cooperative groups, whose barrier lies where %envreg1 and %envreg2 lead */
 } pxb_launch_options;
 
 #define PXB_LAUNCH_OPTIONS_INIT \
-    {sizeof(pxb_launch_options), {1, 1, 1}, {1, 1, 1}, 0, PXB_MMA_ADA, false, 0, 0, 0, false, 0}
+    {sizeof(pxb_launch_options), {1, 1, 1}, {1, 1, 1}, 0, PXB_MMA_ADA, false, 0, 0, 0, false, 0, false}
 
 /** Runs a kernel and waits for its end. `params[i]` points to the value of parameter i, of the size that
  *  pxb_module_param() gives; `count` must be the number of parameters.
  *  @return a PXB_FAULT_… with kernel, line, block and thread in the error; PXB_BAD_ARGUMENT for a launch
- *  that the kernel does not allow (.reqntid, .maxntid, sizes). */
+ *  that the kernel does not allow (.reqntid, .maxntid, sizes), and for a cooperative one of more blocks than run at once, which says how
+ *  many do; PXB_UNSUPPORTED for a cooperative launch on a device that cannot have all blocks at once. */
 PXB_API pxb_status pxb_launch(pxb_kernel *kernel, const pxb_launch_options *options, const void *const *params,
                               uint32_t count);
 /** The same with the parameter block as one piece of `bytes` bytes (pxb_function_info.param_bytes). */

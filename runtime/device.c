@@ -1,6 +1,7 @@
 /* device.c - opening devices, their memory, images, textures and surfaces. */
 #include "runtime/device.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "runtime/module.h"
@@ -61,6 +62,19 @@ static const rt_device_ops *kind_of(const char *name, const char **which)
             return rt_device_kinds[i];
     }
     return NULL;
+}
+
+const char *rt_why_not_cooperative(pxb_device *device)
+{
+    return device->ops->why_not_cooperative ? device->ops->why_not_cooperative(device) : NULL;
+}
+
+pxb_status rt_check_at_once(pxb_context *context, const pxb_launch_options *o, uint64_t at_once)
+{
+    uint64_t blocks = (uint64_t)o->grid[0] * o->grid[1] * o->grid[2];
+    if (blocks <= at_once)
+        return PXB_OK;
+    return rt_fail(context, PXB_BAD_ARGUMENT, "%" PRIu64 " blocks of a cooperative launch; at most %" PRIu64 " can run at once", blocks, at_once);
 }
 
 const char *rt_mma_model_on(const char *device, pxb_mma_model model)

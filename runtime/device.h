@@ -51,14 +51,15 @@ typedef struct rt_device_ops {
     pxb_status (*function)(pxb_device *device, void *module, const ptx_function *function, pxb_address *out);
     /* The function is an entry without errors; the kernel is freed with its module. */
     pxb_status (*kernel)(pxb_device *device, void *module, const ptx_function *function, void **out);
-    /* `params` has the entry's param_size bytes; options are checked. */
+    /* `params` has the entry's param_size bytes; options are checked, but for the number of blocks that run at once. */
     pxb_status (*launch)(pxb_device *device, void *kernel, const pxb_launch_options *options, const void *params);
 
-    /* The same with all blocks running at once, so that they may wait for each other (%envreg1 and 2 lead to the workspace that
-     * cooperative groups keep their barrier in); NULL where that cannot be promised. */
-    pxb_status (*launch_cooperative)(pxb_device *device, void *kernel, const pxb_launch_options *options, const void *params);
+    /* Why the device cannot launch with options->cooperative: all blocks run at once, so that they may wait for each other, and %envreg1
+     * and 2 lead to the workspace that cooperative groups keep their barrier in. NULL when it can; the text lives until the next call. The
+     * operation is NULL where it always can. Ask by rt_why_not_cooperative. */
+    const char *(*why_not_cooperative)(pxb_device *device);
     /* How many blocks of a cooperative launch run at once, at most, with blocks of so many threads and so much dynamic shared memory; NULL
-     * where launch_cooperative is. */
+     * where only the launch can tell. */
     pxb_status (*blocks_at_once)(pxb_device *device, void *kernel, uint32_t threads, uint32_t shared_bytes, uint64_t *out);
     /* Memory that kernels and the host use at one address, freed as other memory is; NULL where all memory is such (host_addresses), or
      * none can be. `managed`: as cuMemAllocManaged gives it, otherwise pinned memory of the host. */
@@ -106,6 +107,11 @@ struct pxb_device {
 extern const rt_device_ops rt_device_cpu, rt_device_cuda, rt_device_hip, rt_device_sim;
 extern const rt_device_ops *const rt_device_kinds[];
 extern const uint32_t rt_device_kind_count;
+
+/* NULL when options->cooperative means something on the device, or why not. The text lives until the next call. */
+const char *rt_why_not_cooperative(pxb_device *device);
+/* An error when a cooperative launch has more blocks than the number that run at once. */
+pxb_status rt_check_at_once(pxb_context *context, const pxb_launch_options *options, uint64_t at_once);
 
 /* What stands in reports as the mma model of launches on a device of this name: "native" where the hardware decides. */
 const char *rt_mma_model_on(const char *device, pxb_mma_model model);

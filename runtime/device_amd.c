@@ -267,23 +267,14 @@ void amd_handle_destroy(pxb_device *device, pxb_handle handle)
 
 /* ------------------------------------------------------------ launches */
 
-static pxb_status launch(pxb_device *device, amd_kernel *k, const pxb_launch_options *o, const void *params, amd_object *object, void *loaded,
-                         bool cooperative)
+static pxb_status run_code(pxb_device *device, amd_kernel *k, const pxb_launch_options *o, const void *params, amd_object *object, void *loaded)
 {
     amd_run run = {.shared = o->shared_bytes, .params = params, .bytes = (size_t)k->function->param_size, .timeout_ms = o->timeout_ms,
-                   .cooperative = cooperative};
+                   .cooperative = o->cooperative};
     memcpy(run.grid, o->grid, sizeof run.grid);
     memcpy(run.block, o->block, sizeof run.block);
     pxb_status status = amd_of(device)->backend->run(device, loaded, &run, k, object);
     return amd_finish_launch(k, o, object, status);
-}
-
-pxb_status amd_launch(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params)
-{
-    amd_object *object;
-    void *loaded;
-    pxb_status status = amd_kernel_variant(kernel, amd_way(o), &object, &loaded);
-    return status ? status : launch(device, kernel, o, params, object, loaded, false);
 }
 
 /* A workspace of zeros in the layout that cooperative groups expect: its size, then the barrier of the grid. */
@@ -297,27 +288,46 @@ static pxb_status clear_workspace(pxb_device *device)
     return status ? status : amd_write(device, d->workspace, &bytes, sizeof bytes);
 }
 
+static pxb_status check_at_once(pxb_device *device, const pxb_launch_options *o, void *loaded)
+{
+    uint64_t at_once = 0;
+    pxb_status status = amd_of(device)->backend->blocks_at_once(device, loaded, o->block[0] * o->block[1] * o->block[2], o->shared_bytes, &at_once);
+    return status ? status : rt_check_at_once(device->context, o, at_once);
+}
+
 /* Code without %envreg has no place for the address of the workspace, and needs none. */
-pxb_status amd_launch_cooperative(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params)
+static pxb_status run_cooperative(pxb_device *device, amd_kernel *k, const pxb_launch_options *o, const void *params, amd_object *object,
+                                  void *loaded)
 {
     amd_device *d = amd_of(device);
-    amd_object *object;
-    void *loaded;
     const pxb_address none = 0;
-    pxb_status status = amd_kernel_variant(kernel, amd_way(o), &object, &loaded);
+    pxb_status status = check_at_once(device, o, loaded);
     pxb_address symbol = status ? 0 : d->backend->symbol(device, object->loaded, "pxb_workspace");
     if (symbol)
         status = clear_workspace(device);
     if (symbol && !status)
         status = d->backend->write(device, symbol, &d->workspace, sizeof d->workspace);
     if (!status)
-        status = launch(device, kernel, o, params, object, loaded, true);
+        status = run_code(device, k, o, params, object, loaded);
     /* A fault keeps the error: where the device ended with it, this fails as well, and that is not news. */
     if (symbol && (!status || d->backend->survives_faults)) {
         pxb_status cleared = d->backend->write(device, symbol, &none, sizeof none);
         status = status ? status : cleared;
     }
     return status;
+}
+
+pxb_status amd_run_code(pxb_device *device, amd_kernel *k, const pxb_launch_options *o, const void *params, amd_object *object, void *loaded)
+{
+    return o->cooperative ? run_cooperative(device, k, o, params, object, loaded) : run_code(device, k, o, params, object, loaded);
+}
+
+pxb_status amd_launch(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params)
+{
+    amd_object *object;
+    void *loaded;
+    pxb_status status = amd_kernel_variant(kernel, amd_way(o), &object, &loaded);
+    return status ? status : amd_run_code(device, kernel, o, params, object, loaded);
 }
 
 pxb_status amd_blocks_at_once(pxb_device *device, void *kernel, uint32_t threads, uint32_t shared_bytes, uint64_t *out)

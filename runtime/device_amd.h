@@ -148,6 +148,12 @@ bool amd_line_of(const amd_object *object, uint64_t pc, uint32_t *line, uint32_t
  * what the machine says. The record is empty again afterwards. */
 pxb_status amd_finish_launch(const amd_kernel *kernel, const pxb_launch_options *options, const amd_object *object, pxb_status status);
 
+/* ------------------------------------------------------------ launches (device_amd.c) */
+
+/* Runs one of a kernel's codes, with all blocks at once where the options ask for it, and looks after what it left. */
+pxb_status amd_run_code(pxb_device *device, amd_kernel *kernel, const pxb_launch_options *options, const void *params, amd_object *object,
+                        void *loaded);
+
 /* ------------------------------------------------------------ the rows that a backend's rt_device_ops shares */
 
 pxb_status amd_write(pxb_device *device, pxb_address to, const void *from, size_t bytes);
@@ -155,7 +161,6 @@ pxb_status amd_read(pxb_device *device, void *to, pxb_address from, size_t bytes
 pxb_status amd_copy(pxb_device *device, pxb_address to, pxb_address from, size_t bytes);
 pxb_status amd_set(pxb_device *device, pxb_address to, uint8_t value, size_t bytes);
 pxb_status amd_launch(pxb_device *device, void *kernel, const pxb_launch_options *options, const void *params);
-pxb_status amd_launch_cooperative(pxb_device *device, void *kernel, const pxb_launch_options *options, const void *params);
 pxb_status amd_blocks_at_once(pxb_device *device, void *kernel, uint32_t threads, uint32_t shared_bytes, uint64_t *out);
 pxb_status amd_trace(pxb_device *device, void *kernel, const pxb_launch_options *options, const void *params,
                      struct rt_trace *trace);           /* device_amd_trace.c */

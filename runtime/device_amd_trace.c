@@ -76,13 +76,7 @@ static pxb_status run(pxb_device *device, amd_kernel *k, const pxb_launch_option
     if (!symbol)
         return rt_fail(device->context, PXB_INTERNAL, "the traced code of \"%.200s\" has no place for records", k->function->name);
     status = b->write(device, symbol, &buffer, sizeof buffer);
-    amd_run r = {.shared = o->shared_bytes, .params = params, .bytes = (size_t)k->function->param_size,
-                 .timeout_ms = o->timeout_ms};
-    memcpy(r.grid, o->grid, sizeof r.grid);
-    memcpy(r.block, o->block, sizeof r.block);
-    if (!status)
-        status = b->run(device, loaded, &r, k, object);
-    return amd_finish_launch(k, o, object, status);
+    return status ? status : amd_run_code(device, k, o, params, object, loaded);
 }
 
 pxb_status amd_trace(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params, rt_trace *t)

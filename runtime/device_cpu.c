@@ -214,8 +214,7 @@ static pxb_status get_kernel(pxb_device *device, void *module, const ptx_functio
 }
 
 /* `trace`: NULL, or what rt_cpu_trace_event takes. */
-static pxb_status run_kernel(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params, bool cooperative,
-                             rt_cpu_trace *trace)
+static pxb_status run_kernel(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params, rt_cpu_trace *trace)
 {
     cpu_error error = {0};
     cpu_kernel_info info;
@@ -228,7 +227,7 @@ static pxb_status run_kernel(pxb_device *device, void *kernel, const pxb_launch_
         .check = o->check,
         .timeout_ms = o->timeout_ms,
         .max_local = o->stack_bytes,
-        .cooperative = cooperative,
+        .cooperative = o->cooperative,
         .print = o->print,
         .print_user = o->print_user,
         .trace = trace ? rt_cpu_trace_event : NULL,
@@ -245,12 +244,7 @@ static pxb_status run_kernel(pxb_device *device, void *kernel, const pxb_launch_
 
 static pxb_status launch_cpu(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params)
 {
-    return run_kernel(device, kernel, o, params, false, NULL);
-}
-
-static pxb_status launch_cooperative(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params)
-{
-    return run_kernel(device, kernel, o, params, true, NULL);
+    return run_kernel(device, kernel, o, params, NULL);
 }
 
 static pxb_status map_host(pxb_device *device, pxb_address address, size_t bytes, bool map)
@@ -282,7 +276,7 @@ static pxb_status trace_cpu(pxb_device *device, void *kernel, const pxb_launch_o
                             rt_trace *trace)
 {
     rt_cpu_trace *c = rt_cpu_trace_start(o, trace);
-    pxb_status status = c ? run_kernel(device, kernel, o, params, false, c) : rt_no_memory(device->context);
+    pxb_status status = c ? run_kernel(device, kernel, o, params, c) : rt_no_memory(device->context);
     rt_cpu_trace_end(c);
     return status;
 }
@@ -357,7 +351,6 @@ const rt_device_ops rt_device_cpu = {
     .function = find_function,
     .kernel = get_kernel,
     .launch = launch_cpu,
-    .launch_cooperative = launch_cooperative,
     .map_host = map_host,
     .reserve = reserve_addresses,
     .unreserve = unreserve_addresses,

@@ -343,6 +343,12 @@ static pxb_status set_cuda(pxb_device *device, pxb_address to, uint8_t value, si
     return result ? cuda_fail(device, result, "cuMemsetD8") : PXB_OK;
 }
 
+static const char *why_not_cooperative(pxb_device *device)
+{
+    (void)device;
+    return "its driver is not asked for that";
+}
+
 const rt_device_ops rt_device_cuda = {
     .name = "cuda",
     .description = "NVIDIA GPU through its driver, which gets the PTX untouched",
@@ -365,6 +371,7 @@ const rt_device_ops rt_device_cuda = {
     .function = cuda_function_address,
     .kernel = cuda_get_kernel,
     .launch = cuda_launch,
+    .why_not_cooperative = why_not_cooperative,
     .image_create = cuda_image_create,
     .image_destroy = cuda_image_destroy,
     .image_write = cuda_image_write,

@@ -21,6 +21,7 @@ typedef struct gpu {
     amd_device amd;                          /* first: see amd_of */
     hip_library hip;
     int number;
+    bool cooperative;                        /* the GPU can launch so */
     bool lost;
     bool broken;                             /* a fault ended it: HIP answers everything with the fault until a reset */
     struct gpu *next;                        /* among those lost */
@@ -132,11 +133,19 @@ static pxb_status start_stream(pxb_device *device, gpu *g)
     return status;
 }
 
+static int attribute(const gpu *g, int which)
+{
+    int value = 0;
+    return g->hip.hipDeviceGetAttribute(&value, which, g->number) ? 0 : value;
+}
+
 static pxb_status start(pxb_device *device, gpu *g)
 {
     pxb_status status = ready(device);
     if (!status)
         status = choose_target(device, g);
+    if (!status)
+        g->cooperative = attribute(g, HIP_ATTRIBUTE_COOPERATIVE_LAUNCH);
     return status ? status : start_stream(device, g);
 }
 
@@ -227,12 +236,6 @@ static pxb_status recover_hip(pxb_device *device)
     g->broken = false;
     amd_forget(device);
     return start_stream(device, g);
-}
-
-static int attribute(const gpu *g, int which)
-{
-    int value = 0;
-    return g->hip.hipDeviceGetAttribute(&value, which, g->number) ? 0 : value;
 }
 
 static bool property_of(pxb_device *device, uint32_t index, pxb_property *out)
@@ -479,10 +482,8 @@ static pxb_status run_hip(pxb_device *device, void *kernel, const amd_run *run, 
     const amd_place nowhere = {0};
     (void)object;                            /* HIP does not say where a fault was */
     pxb_status status = ready(device);
-    if (!status && run->cooperative && !g->hip.hipModuleLaunchCooperativeKernel)
-        status = rt_fail(device->context, PXB_UNSUPPORTED, "%s has no function hipModuleLaunchCooperativeKernel", g->hip.path);
     if (!status)
-        status = result_of(device, launch(g, kernel, run), "hipModuleLaunchKernel");
+        status = result_of(device, launch(g, kernel, run), run->cooperative ? "hipModuleLaunchCooperativeKernel" : "hipModuleLaunchKernel");
     if (status)
         return status;
     hip_error error = wait_for(g, run->timeout_ms, &in_time);
@@ -545,10 +546,15 @@ static pxb_status launch_hip(pxb_device *device, void *kernel, const pxb_launch_
     return status ? status : amd_launch(device, kernel, options, params);
 }
 
-static pxb_status launch_cooperative_hip(pxb_device *device, void *kernel, const pxb_launch_options *options, const void *params)
+static const char *why_not_cooperative(pxb_device *device)
 {
-    pxb_status status = refuse_check(device, options);
-    return status ? status : amd_launch_cooperative(device, kernel, options, params);
+    static _Thread_local char why[320];
+    const gpu *g = state_of(device);
+    if (!g->hip.hipModuleLaunchCooperativeKernel) {
+        snprintf(why, sizeof why, "%s has no function hipModuleLaunchCooperativeKernel", g->hip.path);
+        return why;
+    }
+    return g->cooperative ? NULL : "HIP says that this GPU does not";
 }
 
 const rt_device_ops rt_device_hip = {
@@ -563,7 +569,7 @@ const rt_device_ops rt_device_hip = {
     .counter = counter_of,
     AMD_DEVICE_ROWS,
     .launch = launch_hip,
-    .launch_cooperative = launch_cooperative_hip,
+    .why_not_cooperative = why_not_cooperative,
     .recover = recover_hip,
     .alloc_shared = amd_alloc_shared,
     .map_host = map_hip,

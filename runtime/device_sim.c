@@ -286,6 +286,5 @@ const rt_device_ops rt_device_sim = {
     .counter = counter_of,
     AMD_DEVICE_ROWS,
     .launch = amd_launch,
-    .launch_cooperative = amd_launch_cooperative,
     .map_host = map_sim,
 };

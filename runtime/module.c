@@ -417,6 +417,9 @@ static pxb_status check_launch(const pxb_kernel *k, const pxb_launch_options *o)
                        o->shared_bytes, MAX_SHARED);
     if (!pxb_mma_model_name(o->mma_model))
         return rt_fail(ctx, PXB_BAD_ARGUMENT, "unknown mma model %u", (unsigned)o->mma_model);
+    const char *why = o->cooperative ? rt_why_not_cooperative(k->residence->device) : NULL;
+    if (why)
+        return rt_fail(ctx, PXB_UNSUPPORTED, "device \"%s\" cannot run all blocks of a grid at once: %s", k->residence->device->ops->name, why);
     return check_block(ctx, k->function, o->block);
 }
 

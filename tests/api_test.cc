@@ -101,6 +101,57 @@ again:
     st.global.u64 [%rd3], %rd1;
     ret;
 }
+
+// Every block waits until all have counted, and adds what it and its neighbour have left before.
+.visible .entry meet(.param .u64 counter, .param .u64 left, .param .u64 out)
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<10>;
+    .reg .b64 %rd<10>;
+    ld.param.u64 %rd1, [counter];
+    ld.param.u64 %rd2, [left];
+    ld.param.u64 %rd3, [out];
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %nctaid.x;
+    mul.wide.u32 %rd4, %r1, 4;
+    add.s64 %rd5, %rd2, %rd4;
+    add.s32 %r3, %r1, 1;
+    mul.lo.s32 %r4, %r3, %r3;
+    st.global.u32 [%rd5], %r4;
+    fence.acq_rel.gpu;
+    red.relaxed.gpu.global.add.u32 [%rd1], 1;
+wait:
+    ld.acquire.gpu.global.u32 %r5, [%rd1];
+    setp.lt.u32 %p1, %r5, %r2;
+    @%p1 bra wait;
+    setp.eq.s32 %p2, %r3, %r2;
+    selp.b32 %r6, 0, %r3, %p2;
+    mul.wide.u32 %rd6, %r6, 4;
+    add.s64 %rd7, %rd2, %rd6;
+    ld.global.u32 %r7, [%rd7];
+    add.s32 %r7, %r7, %r4;
+    add.s64 %rd8, %rd3, %rd4;
+    st.global.u32 [%rd8], %r7;
+    ret;
+}
+
+// Where %envreg1 and 2 lead, and the first word there.
+.visible .entry workspace(.param .u64 out)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %envreg1;
+    mov.u32 %r2, %envreg2;
+    mov.b64 %rd2, {%r2, %r1};
+    mov.u32 %r3, 0;
+    setp.eq.u64 %p1, %rd2, 0;
+    @!%p1 ld.global.u32 %r3, [%rd2];
+    st.global.u64 [%rd1], %rd2;
+    st.global.u32 [%rd1+8], %r3;
+    ret;
+}
 )";
 
 // Line of the module's text that holds `piece`.
@@ -285,6 +336,43 @@ TEST_F(Api, LaunchesThatAreRefused)
     EXPECT_EQ(pxb_launch(kernel("bounded"), &bounded, nullptr, 0), PXB_OK) << error();
 }
 
+TEST_F(Api, CooperativeGrids)
+{
+    enum { BLOCKS = 300 };
+    pxb_address counter, left, out;
+    std::vector<uint32_t> sums(BLOCKS), nothing(BLOCKS);
+    struct {
+        uint64_t address;
+        uint32_t bytes;
+    } workspace = {};
+    for (pxb_address *a : {&counter, &left, &out}) {
+        ASSERT_EQ(pxb_memory_alloc(dev, 4 * BLOCKS, a), PXB_OK);
+        ASSERT_EQ(pxb_memory_write(dev, *a, nothing.data(), 4 * BLOCKS), PXB_OK);
+    }
+    const void *params[] = {&counter, &left, &out};
+    pxb_launch_options o = shape(BLOCKS, 1);
+    EXPECT_FALSE(o.cooperative);
+    o.cooperative = true;
+    ASSERT_EQ(pxb_launch(kernel("meet"), &o, params, 3), PXB_OK) << error();
+    ASSERT_EQ(pxb_memory_read(dev, sums.data(), out, 4 * BLOCKS), PXB_OK);
+    for (uint32_t i = 0, k = 1; i < BLOCKS; i++, k = (i + 1) % BLOCKS)
+        ASSERT_EQ(sums[i], (i + 1) * (i + 1) + (k + 1) * (k + 1)) << i;
+    for (bool cooperative : {true, false, true}) {
+        o = shape(1, 1);
+        o.cooperative = cooperative;
+        ASSERT_EQ(pxb_launch(kernel("workspace"), &o, &params[2], 1), PXB_OK) << error();
+        ASSERT_EQ(pxb_memory_read(dev, &workspace, out, 12), PXB_OK);
+        EXPECT_EQ(workspace.address != 0, cooperative);
+        EXPECT_EQ(workspace.bytes, cooperative ? 4096u : 0u);
+    }
+    o = shape(1 << 20, 1);
+    o.cooperative = true;
+    EXPECT_EQ(pxb_launch(kernel("meet"), &o, params, 3), PXB_BAD_ARGUMENT);
+    EXPECT_NE(error().find("1048576 blocks of a cooperative launch; at most "), std::string::npos) << error();
+    EXPECT_EQ(pxb_memory_read(dev, sums.data(), counter, 4), PXB_OK);
+    EXPECT_EQ(sums[0], (uint32_t)BLOCKS) << "nothing of it ran";
+}
+
 TEST_F(Api, NullsAreRefused)
 {
     pxb_address a = 0;
@@ -351,7 +439,7 @@ TEST_F(Api, ModuleDescription)
     pxb_function_info f;
     pxb_param_info p;
     uint32_t errors = 0;
-    ASSERT_EQ(pxb_module_function_count(mod), 9u);
+    ASSERT_EQ(pxb_module_function_count(mod), 11u);
     ASSERT_EQ(pxb_module_function(mod, 0, &f), PXB_OK);
     EXPECT_STREQ(f.name, "add_one");
     EXPECT_TRUE(f.is_entry);
@@ -365,7 +453,7 @@ TEST_F(Api, ModuleDescription)
     EXPECT_EQ(p.offset, 8u);
     EXPECT_EQ(p.bytes, 4u);
     EXPECT_EQ(pxb_module_param(mod, 0, 2, &p), PXB_BAD_ARGUMENT);
-    EXPECT_EQ(pxb_module_function(mod, 9, &f), PXB_BAD_ARGUMENT);
+    EXPECT_EQ(pxb_module_function(mod, 11, &f), PXB_BAD_ARGUMENT);
     ASSERT_EQ(pxb_module_function(mod, 2, &f), PXB_OK);
     EXPECT_NE(f.status, PXB_OK);
     ASSERT_EQ(pxb_module_function(mod, 6, &f), PXB_OK);

@@ -40,6 +40,7 @@ SAME(ours::HIP_HOST_TO_DEVICE, hipMemcpyHostToDevice);
 SAME(ours::HIP_DEVICE_TO_HOST, hipMemcpyDeviceToHost);
 SAME(ours::HIP_DEVICE_TO_DEVICE, hipMemcpyDeviceToDevice);
 SAME(ours::HIP_ATTRIBUTE_CLOCK_RATE, hipDeviceAttributeClockRate);
+SAME(ours::HIP_ATTRIBUTE_COOPERATIVE_LAUNCH, hipDeviceAttributeCooperativeLaunch);
 SAME(ours::HIP_ATTRIBUTE_MULTIPROCESSOR_COUNT, hipDeviceAttributeMultiprocessorCount);
 SAME(ours::HIP_ATTRIBUTE_SHARED_PER_BLOCK, hipDeviceAttributeMaxSharedMemoryPerBlock);
 SAME(ours::HIP_ATTRIBUTE_WARP_SIZE, hipDeviceAttributeWarpSize);

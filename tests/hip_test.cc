@@ -98,6 +98,57 @@ again:
     st.global.f32 [%rd2], %f1;
     ret;
 }
+
+// Every block waits until all have counted, and adds what it and its neighbour have left before.
+.visible .entry meet(.param .u64 counter, .param .u64 left, .param .u64 out)
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<10>;
+    .reg .b64 %rd<10>;
+    ld.param.u64 %rd1, [counter];
+    ld.param.u64 %rd2, [left];
+    ld.param.u64 %rd3, [out];
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %nctaid.x;
+    mul.wide.u32 %rd4, %r1, 4;
+    add.s64 %rd5, %rd2, %rd4;
+    add.s32 %r3, %r1, 1;
+    mul.lo.s32 %r4, %r3, %r3;
+    st.global.u32 [%rd5], %r4;
+    fence.acq_rel.gpu;
+    red.relaxed.gpu.global.add.u32 [%rd1], 1;
+wait:
+    ld.acquire.gpu.global.u32 %r5, [%rd1];
+    setp.lt.u32 %p1, %r5, %r2;
+    @%p1 bra wait;
+    setp.eq.s32 %p2, %r3, %r2;
+    selp.b32 %r6, 0, %r3, %p2;
+    mul.wide.u32 %rd6, %r6, 4;
+    add.s64 %rd7, %rd2, %rd6;
+    ld.global.u32 %r7, [%rd7];
+    add.s32 %r7, %r7, %r4;
+    add.s64 %rd8, %rd3, %rd4;
+    st.global.u32 [%rd8], %r7;
+    ret;
+}
+
+// Where %envreg1 and 2 lead, and the first word there.
+.visible .entry workspace(.param .u64 out)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %envreg1;
+    mov.u32 %r2, %envreg2;
+    mov.b64 %rd2, {%r2, %r1};
+    mov.u32 %r3, 0;
+    setp.eq.u64 %p1, %rd2, 0;
+    @!%p1 ld.global.u32 %r3, [%rd2];
+    st.global.u64 [%rd1], %rd2;
+    st.global.u32 [%rd1+8], %r3;
+    ret;
+}
 )";
 
 const char *const pointer_text = R"(.version 8.0
@@ -194,7 +245,8 @@ protected:
         pxb_module_free(mod);
         ASSERT_EQ(pxb_module_load_text(ctx, text, strlen(text), "test.ptx", &mod), PXB_OK) << error();
     }
-    pxb_status run(const char *name, std::vector<const void *> params, uint32_t threads = 1, uint32_t timeout = 60000)
+    pxb_status run(const char *name, std::vector<const void *> params, uint32_t threads = 1, uint32_t timeout = 60000,
+                   uint32_t cooperative_blocks = 0)
     {
         pxb_kernel *k;
         pxb_status status = pxb_kernel_get(dev, mod, name, &k);
@@ -202,6 +254,8 @@ protected:
         pxb_launch_options o = PXB_LAUNCH_OPTIONS_INIT;
         o.block[0] = threads;
         o.timeout_ms = timeout;
+        o.cooperative = cooperative_blocks != 0;
+        o.grid[0] = cooperative_blocks ? cooperative_blocks : 1;
         o.print = [](void *user, const char *text, size_t n) { static_cast<std::string *>(user)->append(text, n); };
         o.print_user = &printed;
         return pxb_launch(k, &o, params.data(), (uint32_t)params.size());
@@ -357,6 +411,37 @@ TEST_P(Device, ATimeLimitStopsAKernel)
     EXPECT_EQ(after, is_hip() ? PXB_NO_DEVICE : PXB_OK) << error();
 }
 
+TEST_P(Device, ABlockOfACooperativeGridMayWaitForAll)
+{
+    enum { BLOCKS = 8 };
+    pxb_address counter, left, out;
+    uint32_t sums[BLOCKS];
+    struct {
+        uint64_t address;
+        uint32_t bytes;
+    } workspace = {};
+    for (pxb_address *a : {&counter, &left, &out}) {
+        ASSERT_EQ(pxb_memory_alloc(dev, 4 * BLOCKS, a), PXB_OK);
+        ASSERT_EQ(pxb_memory_set(dev, *a, 0, 4 * BLOCKS), PXB_OK);
+    }
+    ASSERT_EQ(run("meet", {&counter, &left, &out}, 1, 60000, BLOCKS), PXB_OK) << error();
+    ASSERT_EQ(pxb_memory_read(dev, sums, out, sizeof sums), PXB_OK);
+    for (uint32_t i = 0, k = 1; i < BLOCKS; i++, k = (i + 1) % BLOCKS)
+        EXPECT_EQ(sums[i], (i + 1) * (i + 1) + (k + 1) * (k + 1)) << i;
+    for (uint32_t blocks : {1u, 0u, 1u}) {
+        ASSERT_EQ(run("workspace", {&out}, 1, 60000, blocks), PXB_OK) << error();
+        ASSERT_EQ(pxb_memory_read(dev, &workspace, out, 12), PXB_OK);
+        EXPECT_EQ(workspace.address != 0, blocks == 1);
+        EXPECT_EQ(workspace.bytes, blocks ? 4096u : 0u);
+    }
+    EXPECT_EQ(run("meet", {&counter, &left, &out}, 1, 60000, 1 << 20), PXB_BAD_ARGUMENT);
+    EXPECT_NE(error().find("1048576 blocks of a cooperative launch; at most "), std::string::npos) << error();
+    if (is_hip()) {
+        EXPECT_NE(error().find("at most 8 can"), std::string::npos) << error();
+    }
+    EXPECT_EQ(word(counter), (uint32_t)BLOCKS) << "nothing of it ran";
+}
+
 TEST_P(Device, Counters)
 {
     pxb_counter c;
@@ -435,6 +520,29 @@ TEST(Open, BothLayoutsOfTheDevicesProperties)
         ASSERT_TRUE(hip_architecture(&hip, 1, name, sizeof name));
         EXPECT_STREQ(name, "gfx942");
     }
+}
+
+TEST(Open, AnOldReleaseHasNoCooperativeGrids)
+{
+    setenv("PTXBRIDGE_HIP_LIBRARY", PTXB_HIP_5, 1);
+    setenv("HIP_OVER_SIM", "gfx1100", 1);
+    pxb_context *ctx;
+    pxb_device *dev;
+    pxb_module *mod;
+    pxb_kernel *kernel;
+    pxb_address out = 0;
+    const void *params[] = {&out};
+    pxb_launch_options o = PXB_LAUNCH_OPTIONS_INIT;
+    o.cooperative = true;
+    ASSERT_EQ(pxb_context_create(&ctx), PXB_OK);
+    ASSERT_EQ(pxb_device_open(ctx, "hip", &dev), PXB_OK) << pxb_last_error(ctx)->message;
+    ASSERT_EQ(pxb_module_load_text(ctx, module_text, strlen(module_text), "test.ptx", &mod), PXB_OK);
+    ASSERT_EQ(pxb_kernel_get(dev, mod, "workspace", &kernel), PXB_OK) << pxb_last_error(ctx)->message;
+    EXPECT_EQ(pxb_launch(kernel, &o, params, 1), PXB_UNSUPPORTED);
+    const std::string message = pxb_last_error(ctx)->message;
+    EXPECT_NE(message.find("cannot run all blocks of a grid at once: "), std::string::npos) << message;
+    EXPECT_NE(message.find("has no function hipModuleLaunchCooperativeKernel"), std::string::npos) << message;
+    pxb_context_destroy(ctx);
 }
 
 TEST(Open, TheArchitectureIsFoundWhereverItStands)

@@ -79,9 +79,10 @@ static bool place_workspace(cpu_device *d, cpu_job *job)
 {
     if (!job->launch->cooperative)
         return true;
-    if (job->blocks > (uint64_t)d->nworkers * cpu_contexts_limit(job)) {
+    uint64_t at_once = (uint64_t)(job->launch->trace ? 1 : d->nworkers) * cpu_contexts_limit(job);
+    if (job->blocks > at_once) {
         cpu_error_set(&job->error, CPU_BAD_ARGUMENT, "%" PRIu64 " blocks of a cooperative launch; at most %" PRIu64 " can run at once",
-                      job->blocks, (uint64_t)d->nworkers * cpu_contexts_limit(job));
+                      job->blocks, at_once);
         return false;
     }
     if (!d->workspace) {

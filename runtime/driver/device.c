@@ -172,7 +172,7 @@ static bool own_attribute(const dr_device *d, int attribute, int *value)
         *value = d->device->ops->reserve != NULL;
         return true;
     case CUABI_CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED: *value = d->device->ops->share != NULL; return true;
-    case 95: *value = d->device->ops->launch_cooperative != NULL; return true;                      /* cooperative launches */
+    case 95: *value = !rt_why_not_cooperative(d->device); return true;                              /* cooperative launches */
     default: return false;
     }
 }

@@ -92,8 +92,9 @@ static cu_result check_cooperative(dr_function *f, const dr_launch *l)
     dr_device *d = f->module->device;
     if (!l->cooperative)
         return CUABI_SUCCESS;
-    if (!d->device->ops->launch_cooperative)
-        return dr_fail(DR_ERROR(NOT_SUPPORTED), "cooperative launch: \"%s\" cannot hold all blocks of a grid at once", d->choice);
+    const char *why = rt_why_not_cooperative(d->device);
+    if (why)
+        return dr_fail(DR_ERROR(NOT_SUPPORTED), "cooperative launch: \"%s\" cannot run all blocks of a grid at once: %s", d->choice, why);
     uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     uint32_t at_once = dr_occupancy(f, l->block[0] * l->block[1] * l->block[2], l->shared_bytes);
     return blocks > (uint64_t)at_once * d->processors ? DR_ERROR(COOPERATIVE_LAUNCH_TOO_LARGE) : CUABI_SUCCESS;

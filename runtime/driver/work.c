@@ -43,6 +43,7 @@ static cu_result launch(dr_context *c, const dr_launch *l)
     memcpy(o.block, l->block, sizeof o.block);
     o.shared_bytes = l->shared_bytes;
     o.mma_model = d->mma_model;
+    o.cooperative = l->cooperative;
     o.print = dr_print;
     o.print_user = c;
     o.stack_bytes = c->limits[CUABI_CU_LIMIT_STACK_SIZE] > LEAST_STACK ? (uint32_t)c->limits[CUABI_CU_LIMIT_STACK_SIZE] : 0;
@@ -59,8 +60,7 @@ static cu_result launch(dr_context *c, const dr_launch *l)
     pxb_device *on = d->concurrent ? &view : d->device;
     if (!d->concurrent)
         pthread_mutex_lock(&d->lock);
-    pxb_status status = l->cooperative ? on->ops->launch_cooperative(on, kernel->state, &o, l->params)
-                                       : on->ops->launch(on, kernel->state, &o, l->params);
+    pxb_status status = on->ops->launch(on, kernel->state, &o, l->params);
     uint64_t ns = dr_spying ? dr_now_ns() - started : 0;
     cu_result result = status ? faulted(c, errors, status) : CUABI_SUCCESS;
     if (!d->concurrent)

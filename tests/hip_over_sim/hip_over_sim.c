@@ -107,6 +107,7 @@ EXPORT hip_error hipDeviceGetAttribute(int *value, int attribute, int number)
     case HIP_ATTRIBUTE_WARP_SIZE: *value = wide ? 64 : 32; return HIP_SUCCESS;
     case HIP_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = PROCESSORS; return HIP_SUCCESS;
     case HIP_ATTRIBUTE_SHARED_PER_BLOCK: *value = 65536; return HIP_SUCCESS;
+    case HIP_ATTRIBUTE_COOPERATIVE_LAUNCH: *value = 1; return HIP_SUCCESS;
     case HIP_ATTRIBUTE_CLOCK_RATE: *value = 1000000; return HIP_SUCCESS;
     default: return note(HIP_INVALID_VALUE);
     }
