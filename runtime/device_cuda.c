@@ -54,6 +54,10 @@ static pxb_status ask_device(pxb_device *device)
         result = s->cu->cuDeviceGetAttribute(&s->major, CUABI_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, s->device);
     if (!result)
         result = s->cu->cuDeviceGetAttribute(&s->minor, CUABI_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, s->device);
+    if (!result)
+        result = s->cu->cuDeviceGetAttribute(&s->units, CUABI_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, s->device);
+    if (!result)
+        result = s->cu->cuDeviceGetAttribute(&s->cooperative, CUABI_CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, s->device);
     return result ? cuda_fail(device, result, "asking the device") : PXB_OK;
 }
 
@@ -121,10 +125,9 @@ static bool kernel_module_version(char out[32])
 static void collect_properties(cuda_state *s)
 {
     char name[128] = "", module[32];
-    int units = 0, warp = 0;
+    int warp = 0;
     size_t left = 0, total = 0;
     s->cu->cuDeviceGetName(name, sizeof name, s->device);
-    s->cu->cuDeviceGetAttribute(&units, CUABI_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, s->device);
     s->cu->cuDeviceGetAttribute(&warp, CUABI_CU_DEVICE_ATTRIBUTE_WARP_SIZE, s->device);
     s->cu->cuDeviceTotalMem_v2(&total, s->device);
     add_property(s, "name", "%.127s", name);
@@ -134,7 +137,7 @@ static void collect_properties(cuda_state *s)
         add_property(s, "driver", "CUDA %d.%d", s->driver / 1000, s->driver % 1000 / 10);
     add_property(s, "library", "%.127s", s->cu->path);
     add_property(s, "compute capability", "%d.%d", s->major, s->minor);
-    add_property(s, "multiprocessors", "%d", units);
+    add_property(s, "multiprocessors", "%d", s->units);
     add_property(s, "warp size", "%d", warp);
     add_property(s, "mma model", "native");
     add_property(s, "memory", "%zu", total);
@@ -345,8 +348,10 @@ static pxb_status set_cuda(pxb_device *device, pxb_address to, uint8_t value, si
 
 static const char *why_not_cooperative(pxb_device *device)
 {
-    (void)device;
-    return "its driver is not asked for that";
+    static _Thread_local char why[96];
+    const cuda_state *s = cuda_state_of(device);
+    snprintf(why, sizeof why, "the driver says that this GPU, of compute capability %d.%d, does not", s->major, s->minor);
+    return s->cooperative ? NULL : why;
 }
 
 const rt_device_ops rt_device_cuda = {

@@ -359,7 +359,7 @@ TEST_F(Api, CooperativeGrids)
         ASSERT_EQ(sums[i], (i + 1) * (i + 1) + (k + 1) * (k + 1)) << i;
     for (bool cooperative : {true, false, true}) {
         o = shape(1, 1);
-        o.cooperative = cooperative;
+        o.cooperative = o.check = cooperative;
         ASSERT_EQ(pxb_launch(kernel("workspace"), &o, &params[2], 1), PXB_OK) << error();
         ASSERT_EQ(pxb_memory_read(dev, &workspace, out, 12), PXB_OK);
         EXPECT_EQ(workspace.address != 0, cooperative);

@@ -114,6 +114,46 @@ loop:
     ret;
 }
 
+// Every block waits until all have counted, and adds what it and its neighbour have left before.
+.visible .entry meet(.param .u8 add, .param .u64 counter, .param .u16 square, .param .u64 left, .param .u64 out)
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<12>;
+    .reg .b64 %rd<10>;
+    ld.param.u8 %r8, [add];
+    ld.param.u64 %rd1, [counter];
+    ld.param.u16 %r9, [square];
+    ld.param.u64 %rd2, [left];
+    ld.param.u64 %rd3, [out];
+    mov.u32 %r10, %envreg1;
+    mov.u32 %r11, %envreg2;
+    or.b32 %r10, %r10, %r11;
+    setp.eq.u32 %p1, %r10, 0;
+    @%p1 trap;
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %nctaid.x;
+    mul.wide.u32 %rd4, %r1, 4;
+    add.s64 %rd5, %rd2, %rd4;
+    add.s32 %r3, %r1, 1;
+    mad.lo.s32 %r4, %r3, %r9, %r8;
+    st.global.u32 [%rd5], %r4;
+    fence.acq_rel.gpu;
+    red.relaxed.gpu.global.add.u32 [%rd1], 1;
+wait:
+    ld.acquire.gpu.global.u32 %r5, [%rd1];
+    setp.lt.u32 %p1, %r5, %r2;
+    @%p1 bra wait;
+    setp.eq.s32 %p2, %r3, %r2;
+    selp.b32 %r6, 0, %r3, %p2;
+    mul.wide.u32 %rd6, %r6, 4;
+    add.s64 %rd7, %rd2, %rd6;
+    ld.global.u32 %r7, [%rd7];
+    add.s32 %r7, %r7, %r4;
+    add.s64 %rd8, %rd3, %rd4;
+    st.global.u32 [%rd8], %r7;
+    ret;
+}
+
 .visible .entry big(.param .u64 out)
 {
     .reg .b32 %r<3>;
@@ -168,7 +208,7 @@ protected:
     void TearDown() override
     {
         pxb_context_destroy(ctx);
-        for (const char *name : {"PTXBRIDGE_CUDA_LIBRARY", "PTXB_ABI_FAIL", "PTXB_ABI_DEVICES", "PTXB_ABI_CAPABILITY"})
+        for (const char *name : {"PTXBRIDGE_CUDA_LIBRARY", "PTXB_ABI_FAIL", "PTXB_ABI_DEVICES", "PTXB_ABI_CAPABILITY", "PTXB_ABI_COOPERATIVE"})
             unsetenv(name);
     }
     static void use(const char *library) { setenv("PTXBRIDGE_CUDA_LIBRARY", library, 1); }
@@ -182,11 +222,13 @@ protected:
     std::string message() { return pxb_last_error(ctx)->message; }
     bool says(const char *text) { return message().find(text) != std::string::npos; }
     pxb_status launch(const char *name, std::vector<const void *> params = {}, uint32_t threads = 1, uint32_t shared = 0,
-                      uint32_t timeout_ms = 0, pxb_print_fn print = nullptr, void *user = nullptr)
+                      uint32_t timeout_ms = 0, pxb_print_fn print = nullptr, void *user = nullptr, uint32_t cooperative_blocks = 0)
     {
         pxb_kernel *kernel;
         pxb_launch_options o = PXB_LAUNCH_OPTIONS_INIT;
         o.block[0] = threads;
+        o.cooperative = cooperative_blocks != 0;
+        o.grid[0] = cooperative_blocks ? cooperative_blocks : 1;
         o.shared_bytes = shared;
         o.timeout_ms = timeout_ms;
         o.print = print;
@@ -416,6 +458,54 @@ TEST_F(Cuda, asks_for_large_shared_memory)
     EXPECT_TRUE(says("this GPU gives a block at most 101376")) << message();
 }
 
+TEST_F(Cuda, launches_cooperative_grids)
+{
+    enum { BLOCKS = 8 };
+    open();
+    pxb_address counter, left, out;
+    uint32_t sums[BLOCKS], count = 0;
+    const uint8_t add = 200;
+    const uint16_t factor = 3000;
+    for (pxb_address *a : {&counter, &left, &out}) {
+        ASSERT_EQ(pxb_memory_alloc(dev, 4 * BLOCKS, a), PXB_OK);
+        ASSERT_EQ(pxb_memory_set(dev, *a, 0, 4 * BLOCKS), PXB_OK);
+    }
+    const auto meet = [&](uint32_t blocks, uint32_t shared = 0) {
+        return launch("meet", {&add, &counter, &factor, &left, &out}, 1, shared, 60000, nullptr, nullptr, blocks);
+    };
+    ASSERT_EQ(meet(BLOCKS, 50 << 10), PXB_OK) << message();
+    ASSERT_EQ(pxb_memory_read(dev, sums, out, sizeof sums), PXB_OK);
+    for (uint32_t i = 0; i < BLOCKS; i++)
+        EXPECT_EQ(sums[i], 2 * add + factor * (i + 1 + (i + 1) % BLOCKS + 1)) << i;
+    EXPECT_EQ(launch("bump", {}, 1, 0, 0, nullptr, nullptr, 1), PXB_OK) << "without parameters: " << message();
+    EXPECT_EQ(meet(BLOCKS + 1), PXB_BAD_ARGUMENT);
+    EXPECT_TRUE(says("9 blocks of a cooperative launch; at most 8 can run at once")) << message();
+    ASSERT_EQ(pxb_memory_read(dev, &count, counter, 4), PXB_OK);
+    EXPECT_EQ(count, (uint32_t)BLOCKS) << "nothing of it ran";
+    order("cuLaunchCooperativeKernel@1=720");
+    EXPECT_EQ(meet(1), PXB_BAD_ARGUMENT) << message();
+    order("");
+    EXPECT_EQ(meet(0), PXB_FAULT_TRAP) << "an ordinary launch has no workspace";
+}
+
+TEST_F(Cuda, says_that_a_gpu_has_no_cooperative_grids)
+{
+    setenv("PTXB_ABI_COOPERATIVE", "0", 1);
+    setenv("PTXB_ABI_CAPABILITY", "52", 1);
+    open(calm_text);
+    pxb_kernel *kernel;
+    pxb_module *old;
+    pxb_launch_options o = PXB_LAUNCH_OPTIONS_INIT;
+    const char *const text = ".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n";
+    ASSERT_EQ(pxb_module_load_text(ctx, text, strlen(text), "old.ptx", &old), PXB_OK);
+    ASSERT_EQ(pxb_kernel_get(dev, old, "k", &kernel), PXB_OK) << message();
+    ASSERT_EQ(pxb_launch(kernel, &o, nullptr, 0), PXB_OK) << message();
+    o.cooperative = true;
+    EXPECT_EQ(pxb_launch(kernel, &o, nullptr, 0), PXB_UNSUPPORTED);
+    EXPECT_TRUE(says("device \"cuda\" cannot run all blocks of a grid at once: the driver says that this GPU, of compute capability 5.2"))
+        << message();
+}
+
 TEST_F(Cuda, does_not_pretend_to_check)
 {
     open();
@@ -616,6 +706,8 @@ pxb_status everything(pxb_context *ctx)
     o.shared_bytes = 50 << 10;
     o.print = append;
     o.print_user = &text;
+    pxb_launch_options together = o;
+    together.cooperative = true;
     pxb_status status = pxb_device_open(ctx, "cuda:0", &dev);
     const auto step = [&](pxb_status next) { status = next; return status == PXB_OK; };
     if (!status)
@@ -626,7 +718,8 @@ pxb_status everything(pxb_context *ctx)
                step(pxb_image_create(dev, &d, &image)) && step(pxb_image_write(image, host, 48)) &&
                step(pxb_texture_create(image, &s, &t)) && step(pxb_surface_create(image, &u)) &&
                step(pxb_function_address(dev, mod, "twice", &b)) && step(pxb_kernel_get(dev, mod, "say", &kernel)) &&
-               step(pxb_launch(kernel, &o, nullptr, 0)) && step(pxb_image_read(image, host, 48)) &&
+               step(pxb_launch(kernel, &o, nullptr, 0)) && step(pxb_kernel_get(dev, mod, "bump", &kernel)) &&
+               step(pxb_launch(kernel, &together, nullptr, 0)) && step(pxb_image_read(image, host, 48)) &&
                step(pxb_memory_read(dev, host, a, 64)) && step(pxb_memory_free(dev, a)));
     const std::string message = pxb_last_error(ctx)->message;
     EXPECT_EQ(status == PXB_OK, text == "hi\n" && host[0] == 0 && status == PXB_OK);

@@ -85,11 +85,8 @@ static bool place_workspace(cpu_device *d, cpu_job *job)
                       job->blocks, at_once);
         return false;
     }
-    if (!d->workspace) {
-        pthread_mutex_lock(&d->lock);
-        d->workspace = cpu_region_alloc(&d->window, WORKSPACE_BYTES);
-        pthread_mutex_unlock(&d->lock);
-    }
+    if (!d->workspace)
+        d->workspace = cpu_alloc(d, WORKSPACE_BYTES);
     job->workspace = d->workspace;
     if (!d->workspace) {
         cpu_error_set(&job->error, CPU_NO_MEMORY, "no room for the workspace of a cooperative launch");

@@ -31,6 +31,7 @@ typedef struct cuda_state {
     cu_context context;
     cu_event done;
     int major, minor, driver;      /* compute capability; CUDA version of the driver, 1000·major + 10·minor */
+    int units, cooperative;        /* multiprocessors; can all blocks of a grid run at once? */
     pxb_status lost;               /* PXB_OK, or the fault after which the context cannot be used */
     bool hung;                     /* lost because a kernel ran past its time limit */
     char lost_by[128];             /* the kernel */

@@ -132,6 +132,7 @@ enum { CUABI_SUCCESS = 0, CUDA_RESULTS(CUABI_NUMBER) CUABI_RESULT_END };
     X(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 16)                                                                    \
     X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75)                                                                \
     X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76)                                                                \
+    X(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 95)                                                                      \
     X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97)                                                       \
     X(CU_LIMIT_STACK_SIZE, 0)                                                                                          \
     X(CU_LIMIT_PRINTF_FIFO_SIZE, 1)                                                                                    \
@@ -249,6 +250,11 @@ typedef struct cu_texture_desc {
     X(cuLaunchKernel, 4000,                                                                                            \
       (cu_function function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x, uint32_t block_y,    \
        uint32_t block_z, uint32_t shared_bytes, cu_stream stream, void **params, void **extra))                        \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050,                                                               \
+      (int *blocks, cu_function function, int threads, size_t shared_bytes))                                           \
+    X(cuLaunchCooperativeKernel, 9000,                                                                                 \
+      (cu_function function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x, uint32_t block_y,    \
+       uint32_t block_z, uint32_t shared_bytes, cu_stream stream, void **params))                                      \
     X(cuEventCreate, 2000, (cu_event * event, uint32_t flags))                                                         \
     X(cuEventRecord, 2000, (cu_event event, cu_stream stream))                                                         \
     X(cuEventQuery, 2000, (cu_event event))                                                                            \

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -139,6 +140,34 @@ static pxb_status allow_shared(pxb_device *device, const cuda_kernel *kernel, ui
     return result ? cuda_fail(device, result, "cuFuncSetAttribute") : PXB_OK;
 }
 
+/* Known once the kernel has the shared memory that the launch asks for. */
+static pxb_status check_at_once(pxb_device *device, const cuda_kernel *kernel, const pxb_launch_options *o)
+{
+    const cuda_state *s = cuda_state_of(device);
+    int each = 0, threads = (int)(o->block[0] * o->block[1] * o->block[2]);
+    cu_result result = s->cu->cuOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel->function, threads, o->shared_bytes);
+    if (result)
+        return cuda_fail(device, result, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+    return rt_check_at_once(device->context, o, (uint64_t)each * (uint64_t)s->units);
+}
+
+/* This launch takes the parameters one by one only. */
+static pxb_status submit_cooperative(pxb_device *device, const cuda_kernel *kernel, const pxb_launch_options *o, const void *params)
+{
+    const cuda_state *s = cuda_state_of(device);
+    const ptx_prototype *p = &kernel->ptx->prototype;
+    void **list = calloc((size_t)p->nparams + 1, sizeof *list);
+    if (!list)
+        return rt_no_memory(device->context);
+    for (uint32_t i = 0; i < p->nparams; i++)
+        list[i] = (char *)(uintptr_t)params + p->params[i]->offset;
+    cu_result result =
+        s->cu->cuLaunchCooperativeKernel(kernel->function, o->grid[0], o->grid[1], o->grid[2], o->block[0], o->block[1],
+                                         o->block[2], o->shared_bytes, NULL, p->nparams ? list : NULL);
+    free(list);
+    return result ? cuda_fault(device, kernel, result) : PXB_OK;
+}
+
 static pxb_status submit(pxb_device *device, const cuda_kernel *kernel, const pxb_launch_options *o, const void *params)
 {
     const cuda_state *s = cuda_state_of(device);
@@ -156,10 +185,12 @@ static pxb_status launch_here(pxb_device *device, const cuda_kernel *kernel, con
 {
     capture c = {0};
     pxb_status status = allow_shared(device, kernel, o->shared_bytes);
+    if (!status && o->cooperative)
+        status = check_at_once(device, kernel, o);
     if (!status && o->print && kernel->owner->prints)
         status = start_capture(device, &c);
     if (!status)
-        status = submit(device, kernel, o, params);
+        status = o->cooperative ? submit_cooperative(device, kernel, o, params) : submit(device, kernel, o, params);
     if (!status)
         status = wait_for(device, kernel, o->timeout_ms);
     end_capture(&c, o);

@@ -136,6 +136,7 @@ cu_result cuDeviceGetAttribute(int *value, int32_t attribute, cu_device device)
     case CUABI_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 1; break;
     case CUABI_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = abi_capability() / 10; break;
     case CUABI_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = abi_capability() % 10; break;
+    case CUABI_CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH: *value = (int)setting("PTXB_ABI_COOPERATIVE", 1); break;
     case CUABI_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = 99 << 10; break;
     default: return CUABI_CUDA_ERROR_INVALID_VALUE;
     }

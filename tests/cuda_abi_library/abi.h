@@ -6,6 +6,7 @@
  * again at each call:
  *   PTXB_ABI_DEVICES=N          number of GPUs (1)
  *   PTXB_ABI_CAPABILITY=MM      compute capability (120)
+ *   PTXB_ABI_COOPERATIVE=0|1    can all blocks of a grid run at once? (1)
  *   PTXB_ABI_FAIL=SYMBOL@N=C    the N-th call of SYMBOL from now on answers C; SYMBOL "kernel" is the end of the N-th launch
  */
 #ifndef CUDA_ABI_LIBRARY_H
@@ -46,6 +47,9 @@ abi_context *abi_current_busy(cu_result *result);
 void abi_wait(abi_context *c);
 cu_result abi_result(pxb_status status);
 int abi_capability(void);
+
+/* The GPU has one multiprocessor, which holds so many blocks of any kernel. */
+enum { ABI_BLOCKS_AT_ONCE = 8 };
 
 #define ABI_BEGIN(symbol)                                                                                              \
     do {                                                                                                               \

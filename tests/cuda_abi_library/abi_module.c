@@ -9,6 +9,8 @@
 typedef struct function {
     struct function *next;
     pxb_kernel *kernel;
+    pxb_module *module;
+    uint32_t index;                /* in the module */
     size_t param_bytes;
     int dynamic_shared;            /* allowed */
 } function;
@@ -114,10 +116,10 @@ cu_result cuModuleGetGlobal_v2(cu_address *address, size_t *bytes, cu_module han
     return abi_result(pxb_global_get(c->device, ((module *)handle)->module, name, address, bytes));
 }
 
-static size_t param_bytes(pxb_module *m, const char *name)
+static size_t param_bytes(pxb_module *m, const char *name, uint32_t *index)
 {
     pxb_function_info info;
-    for (uint32_t i = 0; pxb_module_function(m, i, &info) == PXB_OK; i++)
+    for (*index = 0; pxb_module_function(m, *index, &info) == PXB_OK; ++*index)
         if (strcmp(info.name, name) == 0)
             return info.param_bytes;
     return 0;
@@ -134,7 +136,8 @@ cu_result cuModuleGetFunction(cu_function *out, cu_module handle, const char *na
     function *f = calloc(1, sizeof *f);
     if (!f)
         return CUABI_CUDA_ERROR_OUT_OF_MEMORY;
-    *f = (function){m->functions, kernel, param_bytes(m->module, name), 48 << 10};
+    *f = (function){.next = m->functions, .kernel = kernel, .module = m->module, .dynamic_shared = 48 << 10};
+    f->param_bytes = param_bytes(m->module, name, &f->index);
     m->functions = f;
     *out = f;
     return CUABI_SUCCESS;
@@ -146,6 +149,13 @@ cu_result cuFuncGetAttribute(int *value, int32_t attribute, cu_function handle)
     (void)handle;
     *value = 0; /* static shared memory is not told by the public API: none */
     return attribute == CUABI_CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES ? CUABI_SUCCESS : CUABI_CUDA_ERROR_INVALID_VALUE;
+}
+
+cu_result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, cu_function handle, int threads, size_t shared_bytes)
+{
+    ABI_BEGIN_IN(cuOccupancyMaxActiveBlocksPerMultiprocessor, c);
+    *blocks = shared_bytes <= (size_t)((function *)handle)->dynamic_shared ? ABI_BLOCKS_AT_ONCE : 0;
+    return threads > 0 ? CUABI_SUCCESS : CUABI_CUDA_ERROR_INVALID_VALUE;
 }
 
 cu_result cuFuncSetAttribute(cu_function handle, int32_t attribute, int value)
@@ -218,6 +228,34 @@ static bool packed(void **extra, const void **block, size_t *bytes)
     return *block && *bytes;
 }
 
+static launch *make_launch(abi_context *c, function *f, const uint32_t grid[3], const uint32_t block[3], uint32_t shared_bytes)
+{
+    launch *l = calloc(1, sizeof *l + f->param_bytes);
+    if (!l)
+        return NULL;
+    l->context = c;
+    l->function = f;
+    l->options = (pxb_launch_options)PXB_LAUNCH_OPTIONS_INIT;
+    memcpy(l->options.grid, grid, sizeof l->options.grid);
+    memcpy(l->options.block, block, sizeof l->options.block);
+    l->options.shared_bytes = shared_bytes;
+    l->options.print = collect;
+    l->options.print_user = c;
+    return l;
+}
+
+static cu_result start(launch *l)
+{
+    abi_context *c = l->context;
+    c->finished = false;
+    if (pthread_create(&c->worker, NULL, run, l)) {
+        free(l);
+        return CUABI_CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    c->busy = true;
+    return CUABI_SUCCESS;
+}
+
 cu_result cuLaunchKernel(cu_function handle, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,
                          uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, cu_stream stream, void **params,
                          void **extra)
@@ -229,27 +267,31 @@ cu_result cuLaunchKernel(cu_function handle, uint32_t grid_x, uint32_t grid_y, u
     if (stream || params || !packed(extra, &block, &bytes) || bytes != f->param_bytes ||
         shared_bytes > (uint32_t)f->dynamic_shared)
         return CUABI_CUDA_ERROR_INVALID_VALUE;
-    launch *l = malloc(sizeof *l + bytes);
+    launch *l = make_launch(c, f, (uint32_t[]){grid_x, grid_y, grid_z}, (uint32_t[]){block_x, block_y, block_z}, shared_bytes);
     if (!l)
         return CUABI_CUDA_ERROR_OUT_OF_MEMORY;
-    l->context = c;
-    l->function = f;
-    l->options = (pxb_launch_options)PXB_LAUNCH_OPTIONS_INIT;
-    const uint32_t grid[3] = {grid_x, grid_y, grid_z}, threads[3] = {block_x, block_y, block_z};
-    memcpy(l->options.grid, grid, sizeof grid);
-    memcpy(l->options.block, threads, sizeof threads);
-    l->options.shared_bytes = shared_bytes;
-    l->options.print = collect;
-    l->options.print_user = c;
     if (bytes)
         memcpy(l->params, block, bytes);
-    c->finished = false;
-    if (pthread_create(&c->worker, NULL, run, l)) {
-        free(l);
+    return start(l);
+}
+
+cu_result cuLaunchCooperativeKernel(cu_function handle, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,
+                                    uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, cu_stream stream, void **params)
+{
+    ABI_BEGIN_IN(cuLaunchCooperativeKernel, c);
+    function *f = handle;
+    pxb_param_info p;
+    if (stream || (f->param_bytes && !params) || shared_bytes > (uint32_t)f->dynamic_shared)
+        return CUABI_CUDA_ERROR_INVALID_VALUE;
+    if ((uint64_t)grid_x * grid_y * grid_z > ABI_BLOCKS_AT_ONCE)
+        return CUABI_CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    launch *l = make_launch(c, f, (uint32_t[]){grid_x, grid_y, grid_z}, (uint32_t[]){block_x, block_y, block_z}, shared_bytes);
+    if (!l)
         return CUABI_CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    c->busy = true;
-    return CUABI_SUCCESS;
+    for (uint32_t i = 0; pxb_module_param(f->module, f->index, i, &p) == PXB_OK; i++)
+        memcpy(l->params + p.offset, params[i], p.bytes);
+    l->options.cooperative = true;
+    return start(l);
 }
 
 cu_result cuCtxSynchronize(void)
