@@ -33,8 +33,10 @@ typedef enum case_array_kind { CASE_BUFFER, CASE_TEXTURE, CASE_SURFACE, CASE_GLO
 typedef struct case_pointer {
     uint64_t offset;               /* in the array */
     const struct case_array *array;    /* the buffer that it leads to, or the texture or surface; or */
-    const char *global;            /* a variable of the module */
-    uint64_t target_offset;        /* bytes into that */
+    const char *global;            /* a variable of the module, or */
+    const char *function;          /* a function of the module, or */
+    bool heap;                     /* expected: anything in the heap of kernels' malloc */
+    uint64_t target_offset;        /* bytes into array or variable */
     uint32_t line, column;
 } case_pointer;
 
@@ -71,6 +73,7 @@ typedef struct case_array {
     const char *name;
     case_source source;            /* not of an image of another's texels */
     case_pointers pointers;        /* buffers and globals */
+    bool heap;                     /* a buffer that kernels' malloc gives, for kernels to free */
     case_image image;              /* textures and surfaces */
 } case_array;
 

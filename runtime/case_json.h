@@ -57,7 +57,7 @@ pxb_status case_parse_image(const case_parser *p, const case_node *n, case_array
 pxb_status case_parse_image_source(const case_parser *p, const case_node *n, case_array *out);
 
 /* case_pointers.c */
-pxb_status case_parse_pointers(const case_parser *p, const case_node *n, case_pointers *out);
+pxb_status case_parse_pointers(const case_parser *p, const case_node *n, bool expected, case_pointers *out);
 
 /* case_params.c */
 pxb_status case_parse_params(const case_parser *p, const case_node *n, case_launch *launch);

@@ -37,6 +37,7 @@ typedef struct case_live {
     uint32_t nresidents;
     case_resident *residents;
     case_printed printed;
+    struct case_heap *heap;        /* NULL: no buffer is in the heap */
 } case_live;
 
 void case_progress(const case_live *r, const char *phase, uint32_t done, uint32_t of);
@@ -49,6 +50,12 @@ const case_resident *case_resident_of(const case_live *r, const case_array *arra
 /* The address of a module's variable and of a byte in it; and what a pointer in memory is on this device. */
 pxb_status case_variable_address(const case_live *r, const char *name, uint64_t offset, pxb_address *out);
 pxb_status case_pointer_address(const case_live *r, const case_pointer *p, pxb_address *out);
+
+/* case_heap.c: buffers that kernels' malloc gives: new ones for all of them; copies from and to them; and what that needed, back. */
+pxb_status case_heap_make(case_live *r);
+pxb_status case_heap_write(case_live *r, pxb_address to, const void *from, size_t bytes);
+pxb_status case_heap_read(case_live *r, void *to, pxb_address from, size_t bytes);
+void case_heap_free(case_live *r);
 
 /* case_texture.c: texels and handles of all textures and surfaces. Their sources are loaded, and buffers have addresses. */
 pxb_status case_make_images(case_live *r);

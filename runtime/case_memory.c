@@ -16,7 +16,7 @@ pxb_status case_make_residents(case_live *r)
         x->array = &r->file->arrays[i];
         case_progress(r, "load", i, r->file->narrays);
         pxb_status status = x->array->image.of ? PXB_OK : case_load_array(r->ctx, x->array, &x->initial);
-        if (!status && x->array->kind == CASE_BUFFER)
+        if (!status && x->array->kind == CASE_BUFFER && !x->array->heap)
             status = pxb_memory_alloc(r->device, x->initial.bytes ? x->initial.bytes : 1, &x->address);
         if (status)
             return status;
@@ -56,8 +56,13 @@ pxb_status case_variable_address(const case_live *r, const char *name, uint64_t 
 
 pxb_status case_pointer_address(const case_live *r, const case_pointer *p, pxb_address *out)
 {
+    *out = 0;
+    if (p->heap)
+        return PXB_OK;
     if (p->global)
         return case_variable_address(r, p->global, p->target_offset, out);
+    if (p->function)
+        return pxb_function_address(r->device, r->module, p->function, out);
     const case_resident *x = case_resident_of(r, p->array);
     *out = x->handle;
     if (p->array->kind != CASE_BUFFER)
@@ -69,12 +74,17 @@ pxb_status case_pointer_address(const case_live *r, const case_pointer *p, pxb_a
     return PXB_OK;
 }
 
+static pxb_status put(case_live *r, const case_resident *x, pxb_address to, const void *from)
+{
+    return x->array->heap ? case_heap_write(r, to, from, x->initial.bytes) : pxb_memory_write(r->device, to, from, x->initial.bytes);
+}
+
 /* First contents of a buffer or variable, with the addresses that it holds here. */
 static pxb_status write_memory(case_live *r, const case_resident *x, pxb_address to)
 {
     const case_pointers *pointers = &x->array->pointers;
     if (!pointers->count)
-        return pxb_memory_write(r->device, to, x->initial.data, x->initial.bytes);
+        return put(r, x, to, x->initial.data);
     pxb_status status = case_check_pointers(r->ctx, r->file, pointers, x->array->name, x->initial.bytes);
     unsigned char *copy = malloc(x->initial.bytes + 1);
     if (!copy)
@@ -86,7 +96,7 @@ static pxb_status write_memory(case_live *r, const case_resident *x, pxb_address
         memcpy(copy + (status ? 0 : pointers->list[i].offset), &address, status ? 0 : sizeof address);
     }
     if (!status)
-        status = pxb_memory_write(r->device, to, copy, x->initial.bytes);
+        status = put(r, x, to, copy);
     free(copy);
     return status;
 }
@@ -106,7 +116,7 @@ static pxb_status write_global(case_live *r, const case_resident *x)
 
 pxb_status case_write_residents(case_live *r)
 {
-    pxb_status status = PXB_OK;
+    pxb_status status = case_heap_make(r);
     for (uint32_t i = 0; i < r->nresidents && !status; i++) {
         case_resident *x = &r->residents[i];
         if (x->array->image.of)

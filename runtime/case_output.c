@@ -14,7 +14,7 @@ static bool wanted(const case_live *r, const case_array *a)
     if (a->kind == CASE_TEXTURE || a->image.of)
         return false;
     bool judged = false;
-    if (r->options->all)
+    if (r->options->all && !a->heap)
         return a->kind != CASE_GLOBAL;
     for (uint32_t i = 0; i < r->file->nexpects; i++) {
         const case_expect *e = &r->file->expects[i];
@@ -25,6 +25,8 @@ static bool wanted(const case_live *r, const case_array *a)
     for (uint32_t i = 0; i < r->options->nwanted; i++)
         if (strcmp(r->options->wanted[i], a->name) == 0)
             return true;
+    if (a->heap)               /* it may be free, and then holds what the device's heap wants */
+        return false;
     return !judged && a->kind != CASE_GLOBAL;
 }
 
@@ -79,6 +81,8 @@ static pxb_status read_output(case_live *r, const case_resident *x, case_output 
     pxb_status status = rt_array_make(r->ctx, &out->array, i->dtype, i->ndim, i->shape);
     if (!status && x->image)
         status = pxb_image_read(x->image, out->array.data, i->bytes);
+    else if (!status && x->array->heap)
+        status = case_heap_read(r, out->array.data, x->address, i->bytes);
     else if (!status)
         status = pxb_memory_read(r->device, out->array.data, x->address, i->bytes);
     if (!status)

@@ -84,13 +84,17 @@ const case_array *case_find(const case_file *file, case_array_kind kind, const c
 
 static pxb_status parse_array(const case_parser *p, const case_node *n, case_array *out)
 {
-    static const char *const keys[] = {"npy", "npz", "member", "raw", "png", "random", "zeros", "values", "pointers", NULL};
+    static const char *const buffer_keys[] = {"npy", "npz", "member", "raw", "png", "random", "zeros", "values", "pointers", "heap", NULL};
+    static const char *const global_keys[] = {"npy", "npz", "member", "raw", "png", "random", "zeros", "values", "pointers", NULL};
+    case_node heap = case_member(n, "heap");
     pxb_status status = case_want(p, n, JSON_OBJECT, "an object");
     if (status)
         return status;
     if (out->kind == CASE_TEXTURE || out->kind == CASE_SURFACE)
         return case_parse_image(p, n, out);
-    status = case_check_keys(p, n, keys);
+    status = case_check_keys(p, n, out->kind == CASE_BUFFER ? buffer_keys : global_keys);
+    if (!status && heap.json)
+        status = case_bool(p, &heap, &out->heap);
     return status ? status : case_parse_source(p, n, &out->source);
 }
 
@@ -141,7 +145,7 @@ static pxb_status parse_references(const case_parser *p, const case_node *root)
         if (a->kind == CASE_TEXTURE || a->kind == CASE_SURFACE)
             status = case_parse_image_source(p, &n, a);
         else if (list.json)
-            status = case_parse_pointers(p, &list, &a->pointers);
+            status = case_parse_pointers(p, &list, false, &a->pointers);
     }
     return status;
 }
@@ -281,7 +285,7 @@ static pxb_status parse_expected_array(const case_parser *p, const case_node *n,
     if (!status && pointers.json && at == &surface)
         status = case_fail(p, &pointers, "a surface holds no pointers");
     if (!status && pointers.json)
-        status = case_parse_pointers(p, &pointers, &out->pointers);
+        status = case_parse_pointers(p, &pointers, true, &out->pointers);
     if (!status)
         status = parse_tolerance(p, &tolerance, &out->tolerance);
     if (!status)

@@ -11,42 +11,62 @@
 
 enum { MAX_POINTERS = 1 << 20 };
 
-/* What a pointer leads to: the one key of these that is there. */
-static pxb_status parse_target(const case_parser *p, const case_node *n, case_pointer *out)
+/* What a pointer may lead to; the first three are kinds of arrays. */
+enum { TO_GLOBAL = CASE_SURFACE + 1, TO_FUNCTION, TO_HEAP, TARGETS };
+static const char *const targets[TARGETS] = {"buffer", "texture", "surface", "global", "function", "heap"};
+
+static pxb_status find_target(const case_parser *p, const case_node *n, int *found)
 {
-    static const char *const keys[] = {"buffer", "texture", "surface", "global"};       /* the first three are kinds of arrays */
-    static const char *const offsets[] = {"buffer_offset", NULL, NULL, "global_offset"};
-    const char *name = NULL;
-    int found = -1, count = 0;
-    for (int i = 0; i < 4; i++)
-        if (json_object_get(n->json, keys[i])) {
-            found = i;
+    int count = 0;
+    for (int i = 0; i < TARGETS; i++)
+        if (json_object_get(n->json, targets[i])) {
+            *found = i;
             count++;
         }
-    if (count != 1)
-        return case_fail(p, n, "exactly one of buffer, texture, surface and global is wanted here, not %d", count);
-    case_node at = case_member(n, keys[found]);
-    for (int i = 0; i < 4; i += 3) {
-        case_node offset = case_member(n, offsets[i]);
-        if (offset.json && i != found)
-            return case_fail(p, &offset, "\"%s\" goes with \"%s\"", offsets[i], keys[i]);
-        pxb_status status = offset.json ? case_unsigned(p, &offset, UINT64_MAX / 2, &out->target_offset) : PXB_OK;
-        if (status)
-            return status;
-    }
-    pxb_status status = case_string(p, &at, &name);
-    if (status)
-        return status;
-    if (found == 3)
-        out->global = name;
-    else
-        out->array = case_find(p->file, (case_array_kind)found, name);
-    return out->array || out->global ? PXB_OK : case_fail(p, &at, "there is no %s \"%.80s\" in this case", keys[found], name);
+    return count == 1 ? PXB_OK : case_fail(p, n, "exactly one of buffer, texture, surface, global, function and heap is wanted here, not %d", count);
 }
 
-pxb_status case_parse_pointers(const case_parser *p, const case_node *n, case_pointers *out)
+static pxb_status parse_offset(const case_parser *p, const case_node *n, const char *key, bool wanted, case_pointer *out)
 {
-    static const char *const keys[] = {"offset", "buffer", "buffer_offset", "texture", "surface", "global", "global_offset", NULL};
+    case_node offset = case_member(n, key);
+    if (!offset.json)
+        return PXB_OK;
+    if (!wanted)
+        return case_fail(p, &offset, "\"%s\" goes with \"%.*s\"", key, (int)(strlen(key) - strlen("_offset")), key);
+    return case_unsigned(p, &offset, UINT64_MAX / 2, &out->target_offset);
+}
+
+static pxb_status parse_target(const case_parser *p, const case_node *n, bool expected, case_pointer *out)
+{
+    const char *name = NULL;
+    int found = 0;
+    pxb_status status = find_target(p, n, &found);
+    if (!status)
+        status = parse_offset(p, n, "buffer_offset", found == CASE_BUFFER, out);
+    if (!status)
+        status = parse_offset(p, n, "global_offset", found == TO_GLOBAL, out);
+    if (status)
+        return status;
+    case_node at = case_member(n, targets[found]);
+    if (found == TO_HEAP) {
+        out->heap = expected && json_is_true(at.json);
+        return out->heap ? PXB_OK : case_fail(p, &at, "\"heap\": true is for what is expected; a buffer in the heap has a name");
+    }
+    status = case_string(p, &at, &name);
+    if (status)
+        return status;
+    if (found == TO_GLOBAL)
+        out->global = name;
+    else if (found == TO_FUNCTION)
+        out->function = name;
+    else
+        out->array = case_find(p->file, (case_array_kind)found, name);
+    return found >= TO_GLOBAL || out->array ? PXB_OK : case_fail(p, &at, "there is no %s \"%.80s\" in this case", targets[found], name);
+}
+
+pxb_status case_parse_pointers(const case_parser *p, const case_node *n, bool expected, case_pointers *out)
+{
+    static const char *const keys[] = {"offset", "buffer", "buffer_offset", "texture", "surface", "global", "global_offset", "function", "heap", NULL};
     pxb_status status = case_want(p, n, JSON_ARRAY, "a list of pointers");
     if (status)
         return status;
@@ -64,7 +84,7 @@ pxb_status case_parse_pointers(const case_parser *p, const case_node *n, case_po
         if (!status)
             status = case_unsigned(p, &offset, UINT64_MAX / 2, &list[i].offset);
         if (!status)
-            status = parse_target(p, &e, &list[i]);
+            status = parse_target(p, &e, expected, &list[i]);
         case_position(p, &e, &list[i].line, &list[i].column);
     }
     out->given = true;
@@ -84,13 +104,16 @@ pxb_status case_check_pointers(pxb_context *ctx, const case_file *file, const ca
     return PXB_OK;
 }
 
-/* Numbers that no device has for addresses; names of variables by their FNV-1a hash. */
+/* Numbers that no device has for addresses; names of variables and functions by their FNV-1a hash. */
 static uint64_t token_of(const case_file *file, const case_pointer *p)
 {
+    const char *name = p->global ? p->global : p->function;
     uint64_t which = p->array ? (uint64_t)(p->array - file->arrays) : 0;
-    if (p->global) {
+    if (p->heap)
+        return UINT64_MAX / 2;
+    if (name) {
         uint32_t hash = 0x811c9dc5u;
-        for (const char *c = p->global; *c; c++)
+        for (const char *c = name; *c; c++)
             hash = (hash ^ (unsigned char)*c) * 0x1000193u;
         which = 1u << 19 | (hash & 0x7ffff);
     }
@@ -109,7 +132,7 @@ bool case_name_pointer(const case_file *file, const case_pointer *p, uint64_t ad
 {
     uint64_t value, token = token_of(file, p);
     memcpy(&value, (char *)data + p->offset, sizeof value);
-    if (value != address)
+    if (p->heap ? value == 0 : value != address)
         return false;
     memcpy((char *)data + p->offset, &token, sizeof token);
     return true;

@@ -211,6 +211,7 @@ static pxb_status prepare(case_live *r)
 
 static void release(case_live *r)
 {
+    case_heap_free(r);
     case_free_residents(r);
     pxb_module_free(r->module);
     pxb_device_close(r->device); /* with its memory and images */

@@ -80,6 +80,10 @@ typedef struct rt_device_ops {
     pxb_status (*trace)(pxb_device *device, void *kernel, const pxb_launch_options *options, const void *params,
                         struct rt_trace *trace);
 
+    /* The block of the heap of kernels' malloc that holds an address, as the program sees it; false: none does, or it was freed. Address 0: all
+     * of the heap. The AMD devices find a block by its first address only. NULL where the heap is not ours. */
+    bool (*heap_block)(pxb_device *device, pxb_address address, pxb_address *base, uint64_t *bytes);
+
     /* Images, for a device that keeps them in objects of its own. Where image_create is NULL (and then all four are), an image is
      * device memory that device.c allocates. Texels come and go without padding; a new image is zeros. */
     pxb_status (*image_create)(pxb_device *device, const pxb_image_desc *desc, pxb_address *out);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 #include "ptx/lib/fault.h"
 #include "ptx/lib/texture.h"
@@ -193,6 +194,22 @@ pxb_status amd_support(pxb_device *device, const char *symbol, pxb_address *out)
     }
     *out = *address;
     return status;
+}
+
+bool amd_heap_block(pxb_device *device, pxb_address address, pxb_address *base, uint64_t *bytes)
+{
+    const amd_device *d = amd_of(device);
+    const pxb_address data = d->heap + offsetof(pxl_heap, data);
+    uint64_t head;
+    *base = address ? address : data;
+    *bytes = HEAP_BYTES - sizeof(pxl_heap);
+    if (!d->heap || !address)
+        return d->heap != 0;
+    if (address < data + 16 || address >= d->heap + HEAP_BYTES || address % 16 || d->backend->read(device, &head, address - 16, sizeof head))
+        return false;
+    const uint64_t size_class = head ^ PXL_HEAP_MAGIC;
+    *bytes = UINT64_C(1) << (size_class & 63);
+    return size_class >= 4 && size_class < 40 && *bytes <= d->heap + HEAP_BYTES - address;
 }
 
 void amd_release(pxb_device *device)

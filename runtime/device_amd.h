@@ -166,6 +166,7 @@ pxb_status amd_trace(pxb_device *device, void *kernel, const pxb_launch_options 
                      struct rt_trace *trace);           /* device_amd_trace.c */
 pxb_status amd_texture(pxb_device *device, const pxb_image_desc *desc, pxb_address texels, const pxb_sampler *sampler, pxb_handle *out);
 pxb_status amd_surface(pxb_device *device, const pxb_image_desc *desc, pxb_address texels, pxb_handle *out);
+bool amd_heap_block(pxb_device *device, pxb_address address, pxb_address *base, uint64_t *bytes);
 pxb_status amd_descriptor(pxb_device *device, const struct pxl_texture *texture, pxb_handle *out);
 void amd_handle_destroy(pxb_device *device, pxb_handle handle);
 /* Gives back what the device made for itself; the backend's state is the backend's. */
@@ -177,6 +178,6 @@ pxb_status amd_support(pxb_device *device, const char *symbol, pxb_address *out)
     .alloc = amd_alloc, .free = amd_free, .write = amd_write, .read = amd_read, .copy = amd_copy, .set = amd_set,             \
     .module_load = amd_module_load, .module_unload = amd_module_unload, .global = amd_global, .function = amd_function,       \
     .kernel = amd_kernel_get, .trace = amd_trace, .texture = amd_texture, .surface = amd_surface, .handle_destroy = amd_handle_destroy, \
-    .descriptor = amd_descriptor, .blocks_at_once = amd_blocks_at_once
+    .descriptor = amd_descriptor, .heap_block = amd_heap_block, .blocks_at_once = amd_blocks_at_once
 
 #endif

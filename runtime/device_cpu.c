@@ -272,6 +272,11 @@ static pxb_status share_memory(pxb_device *device, pxb_address address, int *fil
                       : rt_fail(device->context, PXB_OUT_OF_MEMORY, "the memory at 0x%" PRIx64 " cannot become a file", address);
 }
 
+static bool heap_block(pxb_device *device, pxb_address address, pxb_address *base, uint64_t *bytes)
+{
+    return cpu_heap_block(state_of(device)->cpu, address, base, bytes);
+}
+
 static pxb_status trace_cpu(pxb_device *device, void *kernel, const pxb_launch_options *o, const void *params,
                             rt_trace *trace)
 {
@@ -355,6 +360,7 @@ const rt_device_ops rt_device_cpu = {
     .reserve = reserve_addresses,
     .unreserve = unreserve_addresses,
     .share = share_memory,
+    .heap_block = heap_block,
     .trace = trace_cpu,
     .texture = make_texture,
     .surface = make_surface,

@@ -184,11 +184,13 @@ static pxb_status add_source(pxb_context *ctx, rt_digest *d, const case_array *a
         add_sampler(d, &a->image);
     if (a->kind == CASE_TEXTURE || a->kind == CASE_SURFACE)
         add_image(d, &a->image);
+    if (a->heap)
+        rt_digest_text(d, "heap");
     pxb_status status = a->image.of ? PXB_OK : add_contents(ctx, d, a);
     for (uint32_t i = 0; i < a->pointers.count && !status; i++) {
         const case_pointer *p = &a->pointers.list[i];
         rt_digest_number(d, p->offset);
-        rt_digest_text(d, p->array ? p->array->name : p->global);
+        rt_digest_text(d, p->array ? p->array->name : p->global ? p->global : p->function);
         rt_digest_number(d, p->target_offset);
     }
     return status;

@@ -612,6 +612,36 @@ uint64_t cpu_heap_alloc(cpu_device *d, uint64_t bytes)
     return address ? address + HEAP_HEAD : 0;
 }
 
+/* Goes through the blocks, which lie one behind the other; a head that a kernel wrote over ends it. */
+static bool find_block(const cpu_device *d, uint64_t address, uint64_t *base, uint64_t *bytes)
+{
+    uint64_t head[2];
+    for (uint64_t at = d->heap_window; at < d->heap_top; at += 1ull << head[1]) {
+        memcpy(head, (void *)(uintptr_t)at, HEAP_HEAD);
+        if (head[1] < 5 || head[1] >= 40)
+            return false;
+        *base = at + HEAP_HEAD;
+        *bytes = (1ull << head[1]) - HEAP_HEAD;
+        if (address - at < 1ull << head[1])
+            return head[0] == HEAP_MAGIC && address >= *base;
+    }
+    return false;
+}
+
+bool cpu_heap_block(cpu_device *d, uint64_t address, uint64_t *base, uint64_t *bytes)
+{
+    bool found = true;
+    pthread_mutex_lock(&d->lock);
+    if (address) {
+        found = address >= d->heap_window && address < d->heap_top && find_block(d, address, base, bytes);
+    } else {
+        *base = d->heap_window;
+        *bytes = d->heap_top - d->heap_window;
+    }
+    pthread_mutex_unlock(&d->lock);
+    return found;
+}
+
 bool cpu_heap_free(cpu_device *d, uint64_t address)
 {
     uint64_t head[2];

@@ -101,6 +101,12 @@ static dr_dump_place place_of(uint64_t address, uint64_t *base, uint64_t *bytes)
     return now.source->place(now.source, address, base, bytes);
 }
 
+static const char *function_of(uint64_t address)
+{
+    const dr_dump_source *s = now.source;
+    return s->function && address >= s->first_function && address <= s->last_function ? s->function(s, address) : NULL;
+}
+
 int dump_piece_of(uint64_t address)
 {
     dump_piece p = {0};
@@ -167,6 +173,8 @@ static void print_value(FILE *f, const unsigned char *at, uint64_t bytes, ptx_ty
         print_target(f, value, i, "");
     else if (entry >= 0)
         dump_print_entry(f, entry);
+    else if (bytes == 8 && function_of(value))
+        fprintf(f, "\"function\": \"%s\"", function_of(value));
     else if (type == PTX_TYPE_F32 && (memcpy(&real, at, sizeof real), isfinite(real)))
         fprintf(f, "\"f32\": %.9g", (double)real);
     else
@@ -182,12 +190,15 @@ static void print_struct(FILE *f, const unsigned char *at, uint64_t bytes)
         uint64_t step = bytes - k >= 8 ? 8 : 1, value = 0;
         memcpy(&value, at + k, step);
         int i = step == 8 ? known_piece(value) : -1, entry = step == 8 && i < 0 ? dump_known_entry(value) : -1;
-        if (i >= 0 || entry >= 0) {
+        const char *function = step == 8 ? function_of(value) : NULL;
+        if (i >= 0 || entry >= 0 || function) {
             fprintf(f, "%s{\"offset\": %" PRIu64 ", ", comma, k);
             if (i >= 0)
                 print_target(f, value, i, "buffer_");
-            else
+            else if (entry >= 0)
                 dump_print_entry(f, entry);
+            else
+                fprintf(f, "\"function\": \"%s\"", function);
             fprintf(f, "}");
         } else if (value)
             fprintf(f, "%s{\"offset\": %" PRIu64 ", \"u%" PRIu64 "\": %" PRIu64 "}", comma, k, 8 * step, value);
@@ -217,15 +228,17 @@ static void print_params(FILE *f)
     fprintf(f, "\n  ]");
 }
 
-/* One place that holds an address or handle; false: it does not, or leads to what the case does not have. */
-static bool print_pointer(FILE *f, const char *before, uint64_t at, uint64_t value)
+/* One place that holds an address or handle; false: it does not, or leads to what the case does not have. After a launch, addresses in
+ * the heap that the case does not have are those that the launch allocated, or freed: it is enough that they are there. */
+static bool print_pointer(FILE *f, const char *before, uint64_t at, uint64_t value, bool after)
 {
     uint64_t base, bytes;
     int i = known_piece(value), entry = i < 0 ? dump_known_entry(value) : -1;
+    const char *function = function_of(value);
     dr_dump_place place = i < 0 && entry < 0 ? place_of(value, &base, &bytes) : DR_DUMP_NOWHERE;
     if (place == DR_DUMP_MEMORY || place == DR_DUMP_VARIABLE)
         dump_lose("memory holds addresses of memory that the case does not have");
-    if (i < 0 && entry < 0 && place != DR_DUMP_HEAP)
+    if (i < 0 && entry < 0 && !function && !(after && place == DR_DUMP_HEAP))
         return false;
     if (now.npointers++ >= DUMP_MOST_POINTERS) {
         dump_lose("its memory holds more than %d addresses", DUMP_MOST_POINTERS);
@@ -236,23 +249,25 @@ static bool print_pointer(FILE *f, const char *before, uint64_t at, uint64_t val
         print_target(f, value, i, now.pieces[i].variable ? "global_" : "buffer_");
     else if (entry >= 0)
         dump_print_entry(f, entry);
+    else if (function)
+        fprintf(f, "\"function\": \"%s\"", function);
     else
         fprintf(f, "\"heap\": true");
     fprintf(f, "}");
     return true;
 }
 
-/* Where an array holds addresses, as the key "pointers"; `always`: also when it holds none. */
-static void print_pointers(FILE *f, const unsigned char *bytes, uint64_t count, bool always)
+/* Where an array holds addresses, as the key "pointers"; after a launch also when it holds none. */
+static void print_pointers(FILE *f, const unsigned char *bytes, uint64_t count, bool after)
 {
     bool any = false;
     for (uint64_t at = 0; at + 8 <= count; at += 8) {
         uint64_t value;
         memcpy(&value, bytes + at, 8);
         if (value)
-            any |= print_pointer(f, any ? ", " : ", \"pointers\": [", at, value);
+            any |= print_pointer(f, any ? ", " : ", \"pointers\": [", at, value, after);
     }
-    if (any || always)
+    if (any || after)
         fprintf(f, "%s]", any ? "" : ", \"pointers\": [");
 }
 
@@ -294,6 +309,55 @@ static const char *fault_name(cu_result result)
     return NULL;
 }
 
+static bool was_freed(const dump_piece *p)
+{
+    uint64_t base, bytes;
+    return now.source->place(now.source, p->base, &base, &bytes) != DR_DUMP_HEAP || bytes != p->bytes;
+}
+
+static void print_expected(FILE *f, int i, const char *file, const unsigned char *contents, const char *comma)
+{
+    const dump_piece *p = &now.pieces[i];
+    if (p->variable)
+        fprintf(f, "%s\n    {\"global\": \"%s\", \"raw\": \"%s\"", comma, p->variable, file);
+    else
+        fprintf(f, "%s\n    {\"buffer\": \"b%d\", \"raw\": \"%s\"", comma, i, file);
+    print_pointers(f, contents, p->bytes, true);
+    fprintf(f, "}");
+}
+
+static void expect_change(FILE *f, int i, const char **comma)
+{
+    const dump_piece *p = &now.pieces[i];
+    char name[64];
+    if (p->heap && was_freed(p))
+        return;
+    unsigned char *after = malloc(p->bytes);
+    snprintf(name, sizeof name, "case%" PRIu64 "_b%d_after.bin", now.number, i);
+    if (!after || !now.source->read(now.source, after, p->base, p->bytes))
+        dump_lose("%" PRIu64 " bytes at 0x%" PRIx64 " could not be read after the launch", p->bytes, p->base);
+    else if (memcmp(after, p->before, p->bytes) != 0 && dump_write_file(name, after, p->bytes)) {
+        print_expected(f, i, name, after, *comma);
+        *comma = ",";
+    }
+    free(after);
+}
+
+/* Where nothing changed, the allocations have to stay as they were. */
+static void expect_same(FILE *f)
+{
+    const char *comma = "";
+    for (int i = 0; i < now.npieces; i++) {
+        const dump_piece *p = &now.pieces[i];
+        char name[64];
+        if (p->variable || p->heap)
+            continue;
+        snprintf(name, sizeof name, "case%" PRIu64 "_b%d.bin", now.number, i);
+        print_expected(f, i, name, p->before, comma);
+        comma = ",";
+    }
+}
+
 /* What the launch changed is what a run of the case has to change; a launch that ended with a fault has to end so again. */
 static void print_expectations(FILE *f, cu_result result)
 {
@@ -302,24 +366,12 @@ static void print_expectations(FILE *f, cu_result result)
     const char *fault = result ? fault_name(result) : NULL;
     if (fault)
         fprintf(f, "\n    {\"fault\": \"%s\"}", fault);
-    for (int i = 0; i < now.npieces && !result; i++) {
-        const dump_piece *p = &now.pieces[i];
-        char name[64];
-        unsigned char *after = malloc(p->bytes);
-        snprintf(name, sizeof name, "case%" PRIu64 "_b%d_after.bin", now.number, i);
-        if (after && now.source->read(now.source, after, p->base, p->bytes) && memcmp(after, p->before, p->bytes) != 0 && dump_write_file(name, after, p->bytes)) {
-            if (p->variable)
-                fprintf(f, "%s\n    {\"global\": \"%s\", \"raw\": \"%s\"", comma, p->variable, name);
-            else
-                fprintf(f, "%s\n    {\"buffer\": \"b%d\", \"raw\": \"%s\"", comma, i, name);
-            print_pointers(f, after, p->bytes, true);
-            fprintf(f, "}");
-            comma = ",";
-        }
-        free(after);
-    }
+    for (int i = 0; i < now.npieces && !result; i++)
+        expect_change(f, i, &comma);
     if (!result)
         dump_print_image_expectations(f, &comma);
+    if (!result && !*comma)
+        expect_same(f);
     fprintf(f, "\n  ]\n}\n");
 }
 

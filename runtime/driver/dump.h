@@ -8,7 +8,7 @@
 
 #include "runtime/driver/driver.h"
 
-/* What an address leads to. A variable: of a module. The heap: memory that kernels allocated, of no size here. */
+/* What an address leads to. A variable: of a module. The heap: a block that a kernel allocated, or what was one, of no size then. */
 typedef enum dr_dump_place { DR_DUMP_NOWHERE, DR_DUMP_MEMORY, DR_DUMP_VARIABLE, DR_DUMP_HEAP } dr_dump_place;
 
 /* What a texture or surface object was made from. */
@@ -31,12 +31,16 @@ struct dr_dump_source {
     const char *mma_model;             /* as case files name it; NULL: the case does not say */
     uint64_t low, high;                /* all that place() knows of lies in [low, high) */
     uint64_t first_handle, last_handle;    /* all that object() knows of lies in [first_handle, last_handle] */
+    uint64_t first_function, last_function;    /* the same of function() */
 
     /* The allocation or variable that holds an address. */
     dr_dump_place (*place)(const dr_dump_source *s, uint64_t address, uint64_t *base, uint64_t *bytes);
     bool (*read)(const dr_dump_source *s, void *to, uint64_t from, uint64_t bytes);
     /* A .global or .const variable of the module. */
     bool (*variable)(const dr_dump_source *s, const ptx_variable *v, uint64_t *base, uint64_t *bytes);
+
+    /* The function of the module that has this address, NULL: none does. */
+    const char *(*function)(const dr_dump_source *s, uint64_t address);
 
     /* The object of a handle; false: it is no handle that exists. */
     bool (*object)(const dr_dump_source *s, uint64_t handle, dr_dump_object *out);

@@ -11,6 +11,7 @@ static struct {
     dr_dump_source source;
     dr_module *module;
     dr_device *device;
+    uint64_t heap, heap_bytes;     /* of kernels' malloc */
 } now;
 
 /* The device's operation with errors of this thread, alone where the device wants that. */
@@ -29,6 +30,12 @@ static dr_dump_place place(const dr_dump_source *s, uint64_t address, uint64_t *
 {
     dr_range r;
     (void)s;
+    if (address - now.heap < now.heap_bytes) {
+        bool live;
+        ON_DEVICE(live = view.ops->heap_block(&view, address, base, bytes));
+        *bytes = live ? *bytes : 0;
+        return DR_DUMP_HEAP;
+    }
     if (!dr_range_find(address, &r) || r.hidden || r.device != now.device)
         return DR_DUMP_NOWHERE;
     if ((r.kind == DR_MEMORY_HOST || r.kind == DR_MEMORY_REGISTERED) && !r.on_device)
@@ -42,7 +49,8 @@ static bool read_memory(const dr_dump_source *s, void *to, uint64_t from, uint64
 {
     dr_range r;
     (void)s;
-    if (dr_range_find(from, &r) && (r.kind == DR_MEMORY_REGISTERED || r.kind == DR_MEMORY_MAPPED)) {
+    const bool heap = from - now.heap < now.heap_bytes && now.device->host_addresses;
+    if (heap || (dr_range_find(from, &r) && (r.kind == DR_MEMORY_REGISTERED || r.kind == DR_MEMORY_MAPPED))) {
         memcpy(to, (const void *)(uintptr_t)from, bytes);
         return true;
     }
@@ -55,6 +63,76 @@ static bool find_variable(const dr_dump_source *s, const ptx_variable *v, uint64
 {
     (void)s;
     return dr_module_variable(now.module, v->name, base, bytes) == CUABI_SUCCESS;
+}
+
+static bool names_function(const ptx_insn *insn)
+{
+    for (uint32_t o = 0; o < insn->noperands; o++)
+        for (uint32_t v = 0; v < insn->operands[o].nvalues; v++)
+            if (insn->operands[o].values[v].kind == PTX_VALUE_FUNCTION)
+                return true;
+    return false;
+}
+
+/* Does anything in a module name a function's address, so that memory can hold it? */
+static bool takes_addresses(const ptx_module *m)
+{
+    for (uint32_t i = 0; i < m->nvariables; i++)
+        for (uint32_t k = 0; k < m->variables[i]->nrelocations; k++)
+            if (m->variables[i]->relocations[k].function)
+                return true;
+    for (uint32_t i = 0; i < m->nfunctions; i++)
+        for (uint32_t k = 0; k < m->functions[i]->ninsns; k++)
+            if (names_function(&m->functions[i]->insns[k]))
+                return true;
+    return false;
+}
+
+/* 0 where the device has none for it. */
+static pxb_address address_of(const ptx_function *f)
+{
+    pxb_address at = 0;
+    pxb_status status = PXB_NOT_FOUND;
+    if (!f->is_entry && !f->is_declaration && !f->broken) {
+        pthread_mutex_lock(&now.device->lock);
+        status = pxb_function_address(now.device->device, now.module->pxb, f->name, &at);
+        pthread_mutex_unlock(&now.device->lock);
+    }
+    return status ? 0 : at;
+}
+
+static const char *find_function(const dr_dump_source *s, uint64_t address)
+{
+    (void)s;
+    for (uint32_t i = 0; i < now.module->ptx->nfunctions; i++)
+        if (address && address_of(now.module->ptx->functions[i]) == address)
+            return now.module->ptx->functions[i]->name;
+    return NULL;
+}
+
+static void bound_functions(dr_dump_source *s)
+{
+    const ptx_module *m = now.module->ptx;
+    s->first_function = UINT64_MAX;
+    for (uint32_t i = 0; takes_addresses(m) && i < m->nfunctions; i++) {
+        pxb_address at = address_of(m->functions[i]);
+        s->first_function = at && at < s->first_function ? at : s->first_function;
+        s->last_function = at > s->last_function ? at : s->last_function;
+    }
+}
+
+static void bound_heap(dr_dump_source *s)
+{
+    bool has = now.device->device->ops->heap_block != NULL;
+    now.heap_bytes = 0;
+    if (has)
+        ON_DEVICE(has = view.ops->heap_block(&view, 0, &now.heap, &now.heap_bytes));
+    if (!has || !now.heap_bytes) {
+        now.heap_bytes = 0;
+        return;
+    }
+    s->low = now.heap < s->low ? now.heap : s->low;
+    s->high = now.heap + now.heap_bytes > s->high ? now.heap + now.heap_bytes : s->high;
 }
 
 static bool find_object(const dr_dump_source *s, uint64_t handle, dr_dump_object *out)
@@ -111,11 +189,13 @@ const dr_dump_source *dr_dump_own(const dr_launch *l)
     now.source = (dr_dump_source){.module = m->ptx, .file = &m->dump_path, .entry = l->function->ptx, .params = l->params,
                                   .shared_bytes = l->shared_bytes, .cooperative = l->cooperative,
                                   .mma_model = pxb_mma_model_name(m->device->mma_model), .place = place, .read = read_memory,
-                                  .variable = find_variable, .object = find_object, .reference = find_reference, .levels = count_levels,
+                                  .variable = find_variable, .function = find_function, .object = find_object, .reference = find_reference, .levels = count_levels,
                                   .level = find_level, .describe = describe, .texels = read_texels};
     memcpy(now.source.grid, l->grid, sizeof l->grid);
     memcpy(now.source.block, l->block, sizeof l->block);
     dr_range_bounds(&now.source.low, &now.source.high);
     dr_texture_bounds(&now.source.first_handle, &now.source.last_handle);
+    bound_heap(&now.source);
+    bound_functions(&now.source);
     return &now.source;
 }
