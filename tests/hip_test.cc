@@ -2,6 +2,7 @@
 //
 // What a corpus case cannot say is tested here: opening and its errors, variables that several code objects share, function
 // pointers, faults with their place in the PTX, printf, the heap, time limits, counters.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <algorithm>
@@ -411,11 +412,20 @@ TEST_P(Device, ATimeLimitStopsAKernel)
     EXPECT_EQ(after, is_hip() ? PXB_NO_DEVICE : PXB_OK) << error();
 }
 
+unsigned cooperative_launches()
+{
+    void *library = dlopen(PTXB_HIP_6, RTLD_LAZY);
+    void *count = library ? dlsym(library, "cooperative_launches") : nullptr;
+    EXPECT_NE(count, nullptr) << dlerror();
+    return count ? *static_cast<unsigned *>(count) : 0;
+}
+
 TEST_P(Device, ABlockOfACooperativeGridMayWaitForAll)
 {
     enum { BLOCKS = 8 };
     pxb_address counter, left, out;
     uint32_t sums[BLOCKS];
+    const unsigned launches = cooperative_launches();
     struct {
         uint64_t address;
         uint32_t bytes;
@@ -440,6 +450,7 @@ TEST_P(Device, ABlockOfACooperativeGridMayWaitForAll)
         EXPECT_NE(error().find("at most 8 can"), std::string::npos) << error();
     }
     EXPECT_EQ(word(counter), (uint32_t)BLOCKS) << "nothing of it ran";
+    EXPECT_EQ(cooperative_launches() - launches, is_hip() ? 3u : 0u);
 }
 
 TEST_P(Device, Counters)
@@ -522,10 +533,12 @@ TEST(Open, BothLayoutsOfTheDevicesProperties)
     }
 }
 
-TEST(Open, AnOldReleaseHasNoCooperativeGrids)
+// A launch that is cooperative, on a device that has none; gives the message.
+std::string refused(const char *library, const char *attribute)
 {
-    setenv("PTXBRIDGE_HIP_LIBRARY", PTXB_HIP_5, 1);
-    setenv("HIP_OVER_SIM", "gfx1100", 1);
+    setenv("PTXBRIDGE_HIP_LIBRARY", library, 1);
+    setenv("HIP_OVER_SIM", "gfx1100,gfx942", 1);
+    setenv("HIP_OVER_SIM_COOPERATIVE", attribute, 1);
     pxb_context *ctx;
     pxb_device *dev;
     pxb_module *mod;
@@ -534,15 +547,27 @@ TEST(Open, AnOldReleaseHasNoCooperativeGrids)
     const void *params[] = {&out};
     pxb_launch_options o = PXB_LAUNCH_OPTIONS_INIT;
     o.cooperative = true;
-    ASSERT_EQ(pxb_context_create(&ctx), PXB_OK);
-    ASSERT_EQ(pxb_device_open(ctx, "hip", &dev), PXB_OK) << pxb_last_error(ctx)->message;
-    ASSERT_EQ(pxb_module_load_text(ctx, module_text, strlen(module_text), "test.ptx", &mod), PXB_OK);
-    ASSERT_EQ(pxb_kernel_get(dev, mod, "workspace", &kernel), PXB_OK) << pxb_last_error(ctx)->message;
-    EXPECT_EQ(pxb_launch(kernel, &o, params, 1), PXB_UNSUPPORTED);
-    const std::string message = pxb_last_error(ctx)->message;
-    EXPECT_NE(message.find("cannot run all blocks of a grid at once: "), std::string::npos) << message;
-    EXPECT_NE(message.find("has no function hipModuleLaunchCooperativeKernel"), std::string::npos) << message;
+    EXPECT_EQ(pxb_context_create(&ctx), PXB_OK);
+    pxb_status status = pxb_device_open(ctx, "hip", &dev);
+    unsetenv("HIP_OVER_SIM_COOPERATIVE");
+    if (!status) status = pxb_module_load_text(ctx, module_text, strlen(module_text), "test.ptx", &mod);
+    if (!status) status = pxb_kernel_get(dev, mod, "workspace", &kernel);
+    EXPECT_EQ(status, PXB_OK) << pxb_last_error(ctx)->message;
+    if (!status) {
+        EXPECT_EQ(pxb_launch(kernel, &o, params, 1), PXB_UNSUPPORTED);
+    }
+    std::string message = pxb_last_error(ctx)->message;
     pxb_context_destroy(ctx);
+    return message;
+}
+
+TEST(Open, CooperativeGridsNeedReleaseAndGpu)
+{
+    std::string e = refused(PTXB_HIP_5, "1");
+    EXPECT_NE(e.find("device \"hip\" cannot run all blocks of a grid at once: "), std::string::npos) << e;
+    EXPECT_NE(e.find("has no function hipModuleLaunchCooperativeKernel"), std::string::npos) << e;
+    e = refused(PTXB_HIP_6, "0");
+    EXPECT_NE(e.find("at once: HIP says that this GPU does not"), std::string::npos) << e;
 }
 
 TEST(Open, TheArchitectureIsFoundWhereverItStands)

@@ -3,7 +3,8 @@
  * Built twice, as ROCm 5 (hipGetDeviceProperties alone) and as ROCm 6 (with hipGetDevicePropertiesR0600). The environment
  * variable HIP_OVER_SIM names the devices, "gfx1100,gfx942"; empty, there are none. A launch runs on a thread
  * of its own, so that streams and events behave as a GPU's: not ready until the kernel has ended. HIP_OVER_SIM_LIMIT_MS bounds a launch
- * that nobody waits for any more. After a kernel's fault everything on its device answers with the fault until hipDeviceReset.
+ * that nobody waits for any more. HIP_OVER_SIM_COOPERATIVE=0 makes devices without cooperative launches; cooperative_launches counts
+ * them, which the simulator's results cannot tell from others. After a kernel's fault everything on its device answers with the fault until hipDeviceReset.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@ enum { PROCESSORS = 4, BLOCKS_OF_A_PROCESSOR = 2 };
 
 static struct { char name[16]; sim_device *sim; _Atomic hip_error fault; struct stream *streams; } devices[MAX_DEVICES];
 static int ndevices;
+EXPORT _Atomic unsigned cooperative_launches;
 static __thread int current;
 static __thread hip_error last_error;
 
@@ -107,7 +109,11 @@ EXPORT hip_error hipDeviceGetAttribute(int *value, int attribute, int number)
     case HIP_ATTRIBUTE_WARP_SIZE: *value = wide ? 64 : 32; return HIP_SUCCESS;
     case HIP_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = PROCESSORS; return HIP_SUCCESS;
     case HIP_ATTRIBUTE_SHARED_PER_BLOCK: *value = 65536; return HIP_SUCCESS;
-    case HIP_ATTRIBUTE_COOPERATIVE_LAUNCH: *value = 1; return HIP_SUCCESS;
+    case HIP_ATTRIBUTE_COOPERATIVE_LAUNCH: {
+        const char *set = getenv("HIP_OVER_SIM_COOPERATIVE");
+        *value = !set || strcmp(set, "0") != 0;
+        return HIP_SUCCESS;
+    }
     case HIP_ATTRIBUTE_CLOCK_RATE: *value = 1000000; return HIP_SUCCESS;
     default: return note(HIP_INVALID_VALUE);
     }
@@ -447,6 +453,7 @@ EXPORT hip_error hipModuleLaunchCooperativeKernel(hip_function function, unsigne
         return note(HIP_INVALID_VALUE);
     }
     j->launch.cooperative = true;
+    cooperative_launches++;
     return start(j, function, (unsigned[3]){gx, gy, gz}, (unsigned[3]){bx, by, bz}, shared, to);
 }
 #endif
