@@ -81,6 +81,7 @@ typedef struct run_arguments {
     /* a launch without a case file */
     const char *entry, *grid, *block;
     uint64_t shared;
+    bool cooperative;
     char **args;
     uint32_t nargs;
 } run_arguments;

@@ -152,6 +152,7 @@ enum {
     OPT_GRID,
     OPT_BLOCK,
     OPT_SHARED,
+    OPT_COOPERATIVE,
     OPT_ARG,
     OPT_OUT_DIR,
     OPT_QUIET
@@ -171,6 +172,7 @@ static const struct option options[] = {
     {"grid", required_argument, NULL, OPT_GRID},
     {"block", required_argument, NULL, OPT_BLOCK},
     {"shared", required_argument, NULL, OPT_SHARED},
+    {"cooperative", no_argument, NULL, OPT_COOPERATIVE},
     {"arg", required_argument, NULL, OPT_ARG},
     {"out-dir", required_argument, NULL, OPT_OUT_DIR},
     {"quiet", no_argument, NULL, OPT_QUIET},
@@ -206,6 +208,7 @@ static bool take_option(run_arguments *a, int c)
     case OPT_GRID: a->grid = optarg; return true;
     case OPT_BLOCK: a->block = optarg; return true;
     case OPT_SHARED: return parse_number(optarg, UINT32_MAX, &a->shared);
+    case OPT_COOPERATIVE: return a->cooperative = true;
     case OPT_ARG: return add_arg(a, optarg);
     case OPT_OUT_DIR: a->out_dir = optarg; return true;
     }
@@ -236,8 +239,8 @@ static int run_files(pxb_context *ctx, run_arguments *a, int count, char **paths
     bool is_ptx = n > 4 && strcmp(paths[0] + n - 4, ".ptx") == 0;
     if (is_ptx && !a->entry)
         return usage_error(&command_run, "--entry is missing: it names the kernel of \"%s\" to launch", paths[0]);
-    if (!a->entry && (a->grid || a->block || a->nargs || a->shared))
-        return usage_error(&command_run, "--grid, --block, --shared and --arg go with --entry");
+    if (!a->entry && (a->grid || a->block || a->nargs || a->shared || a->cooperative))
+        return usage_error(&command_run, "--grid, --block, --shared, --cooperative and --arg go with --entry");
     if (!want_named(a))
         return usage_error(&command_run, "out of memory");
     return a->entry ? run_direct(ctx, a, paths[0]) : run_cases(ctx, a, count, paths);
@@ -277,7 +280,7 @@ const command command_run = {
     "run",
     "runs a case file or a kernel",
     "Usage: ptxbridge run CASE.json… [OPTIONS]\n"
-    "       ptxbridge run K.ptx --entry K --grid 4 --block 128 [--shared BYTES] [--arg ARG]… [OPTIONS]\n\n"
+    "       ptxbridge run K.ptx --entry K --grid 4 --block 128 [--shared BYTES] [--cooperative] [--arg ARG]… [OPTIONS]\n\n"
     "Runs the launches of case files (docs/case_files.md) and compares the results with what they expect, or runs one\n"
     "launch given by options. Exit status 1 when an expectation fails or the kernel faults.\n\n"
     "  --device NAME       device to run on: cpu, hip, hip:1, sim:gfx1100, … (cpu); \"ptxbridge devices\" lists them\n"
@@ -295,6 +298,7 @@ const command command_run = {
     "  --grid X[,Y[,Z]]    blocks (1)\n"
     "  --block X[,Y[,Z]]   threads of a block (1)\n"
     "  --shared BYTES      dynamic shared memory\n"
+    "  --cooperative       all blocks run at once, so that they may wait for each other (grid.sync)\n"
     "  --arg ARG           next parameter:\n"
     "       FILE.npy           a buffer with the file's contents, named after the file\n"
     "       FILE.npz:MEMBER    the same from an .npz file, named after the member\n"

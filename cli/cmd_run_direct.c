@@ -226,6 +226,7 @@ static bool build(builder *b, const char *ptx, const run_arguments *a)
     b->file->nlaunches = 1;
     l->entry = a->entry;
     l->shared = (uint32_t)a->shared;
+    l->cooperative = a->cooperative;
     l->params = params;
     l->nparams = a->nargs;
     if (!parse_extent("grid", a->grid, l->grid) || !parse_extent("block", a->block, l->block))

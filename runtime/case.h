@@ -103,6 +103,7 @@ typedef struct case_launch {
     const char *entry;
     uint32_t grid[3], block[3];
     uint32_t shared;
+    bool cooperative;              /* all blocks at once */
     uint32_t nparams;
     const case_param *params;
     uint32_t line, column;

@@ -175,7 +175,7 @@ static pxb_status parse_extent(const case_parser *p, const case_node *n, uint32_
 static pxb_status parse_launch(const case_parser *p, const case_node *n, case_launch *out)
 {
     case_node entry = case_member(n, "entry"), grid = case_member(n, "grid"), block = case_member(n, "block");
-    case_node shared = case_member(n, "shared"), params = case_member(n, "params");
+    case_node shared = case_member(n, "shared"), cooperative = case_member(n, "cooperative"), params = case_member(n, "params");
     uint64_t bytes = 0;
     pxb_status status = case_string(p, &entry, &out->entry);
     if (!status)
@@ -184,6 +184,8 @@ static pxb_status parse_launch(const case_parser *p, const case_node *n, case_la
         status = parse_extent(p, &block, out->block);
     if (!status && shared.json)
         status = case_unsigned(p, &shared, UINT32_MAX, &bytes);
+    if (!status && cooperative.json)
+        status = case_bool(p, &cooperative, &out->cooperative);
     if (!status)
         status = case_parse_params(p, &params, out);
     out->shared = (uint32_t)bytes;
@@ -193,15 +195,14 @@ static pxb_status parse_launch(const case_parser *p, const case_node *n, case_la
 
 static pxb_status parse_launches(const case_parser *p, const case_node *root)
 {
-    static const char *const single[] = {"entry", "grid", "block", "shared", "params", NULL};
-    static const char *const keys[] = {"entry", "grid", "block", "shared", "params", NULL};
+    static const char *const keys[] = {"entry", "grid", "block", "shared", "cooperative", "params", NULL};
     case_node list = case_member(root, "launches");
     size_t count = 1;
     if (list.json) {
-        for (int i = 0; single[i]; i++) {
-            case_node n = case_member(root, single[i]);
+        for (int i = 0; keys[i]; i++) {
+            case_node n = case_member(root, keys[i]);
             if (n.json)
-                return case_fail(p, &n, "\"%s\" stands either here or in \"launches\"", single[i]);
+                return case_fail(p, &n, "\"%s\" stands either here or in \"launches\"", keys[i]);
         }
         pxb_status status = case_want(p, &list, JSON_ARRAY, "a list of launches");
         if (status)
@@ -362,7 +363,7 @@ static pxb_status parse_root(const case_parser *p, const case_node *root)
     static const char *const keys[] = {"ptxbridge_case", "description", "ptx",       "entry",      "grid",
                                        "block",          "shared",      "mma_model", "timeout_ms", "buffers",
                                        "textures",       "surfaces",    "params",    "globals",    "expect",
-                                       "launches",       NULL};
+                                       "launches",       "cooperative", NULL};
     case_node version = case_member(root, "ptxbridge_case"), description = case_member(root, "description");
     case_node ptx = case_member(root, "ptx"), model = case_member(root, "mma_model"),
               timeout = case_member(root, "timeout_ms");

@@ -127,6 +127,7 @@ static pxb_status launch_one(case_live *r, const case_launch *l, pxb_kernel *ker
     memcpy(o.grid, l->grid, sizeof o.grid);
     memcpy(o.block, l->block, sizeof o.block);
     o.shared_bytes = l->shared;
+    o.cooperative = l->cooperative;
     o.mma_model = r->options->has_model ? r->options->model : r->file->model;
     o.mma_fast = r->options->mma_fast;
     o.check = r->options->check;

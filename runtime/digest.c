@@ -124,6 +124,9 @@ static void add_launch(rt_digest *d, const case_launch *l)
         for (uint32_t k = 0; k < p->nfields; k++)
             add_field(d, &p->fields[k]);
     }
+    /* Only where it is so: recordings of other launches keep their digests. */
+    if (l->cooperative)
+        rt_digest_text(d, "cooperative");
 }
 
 static void add_sampler(rt_digest *d, const case_image *x)

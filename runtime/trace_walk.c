@@ -96,6 +96,8 @@ static bool varies(ptx_special s)
     case PTX_SR_NSMID:
     case PTX_SR_GRIDID:
     case PTX_SR_PM:
+    case PTX_SR_ENVREG1:                     /* where the workspace of a cooperative grid lies */
+    case PTX_SR_ENVREG2:
     case PTX_SR_TOTAL_SMEM_SIZE:
     case PTX_SR_AGGR_SMEM_SIZE: return true;
     default: return s >= PTX_SR_RESERVED_SMEM_OFFSET_BEGIN && s <= PTX_SR_RESERVED_SMEM_OFFSET_1;

@@ -404,7 +404,7 @@ const char *const good = R"({
   "ptx": "k.ptx",
   "entry": "k",
   "grid": [4], "block": [32, 2],
-  "shared": 64,
+  "shared": 64, "cooperative": true,
   "mma_model": "hopper",
   "timeout_ms": 500,
   "buffers": {
@@ -441,6 +441,7 @@ TEST_F(Context, CaseFileIsRead)
     EXPECT_EQ(l->grid[1], 1u);
     EXPECT_EQ(l->block[1], 2u);
     EXPECT_EQ(l->shared, 64u);
+    EXPECT_TRUE(l->cooperative);
     ASSERT_EQ(l->nparams, 12u);
     EXPECT_EQ(l->params[1].fields->array_offset, 16u);
     EXPECT_EQ(l->params[3].fields->bits[0], UINT64_MAX);
@@ -481,6 +482,8 @@ TEST_F(Context, CaseRefusals)
         {"\"grid\": [4]", "\"grid\": [1,1,1,1]", "$.grid: a list of 1 to 3 numbers"},
         {"\"grid\": [4]", "\"grid\": [4.5]", "an integer is wanted here, not a number with a fraction"},
         {"\"shared\": 64", "\"shared\": -1", "$.shared: -1 is out of range"},
+        {"\"cooperative\": true", "\"cooperative\": 1", "$.cooperative: "},
+        {"\"entry\": \"k\",\n  \"grid\": [4], \"block\": [32, 2],\n  \"shared\": 64,", "\"launches\": [],", "\"cooperative\" stands either here or in \"launches\""},
         {"\"hopper\"", "\"pascal\"", "$.mma_model: \"pascal\" is no mma model"},
         {"\"member\": \"w\"", "\"membr\": \"w\"", "$.buffers.w.membr: unknown key"},
         {"{\"npy\": \"x.npy\"}", "{}", "$.buffers.x: exactly one of npy"},
@@ -530,12 +533,14 @@ TEST_F(Context, CaseRefusals)
 TEST_F(Context, SeveralLaunches)
 {
     const char *text = R"({"ptxbridge_case": 1, "ptx": "k.ptx", "launches": [
-        {"entry": "a", "grid": [1], "block": [1]}, {"entry": "b", "grid": [2], "block": [3], "params": [{"u32": 1}]}]})";
+        {"entry": "a", "grid": [1], "block": [1]}, {"entry": "b", "grid": [2], "block": [3], "cooperative": true, "params": [{"u32": 1}]}]})";
     case_file *f;
     ASSERT_EQ(case_parse(ctx, "case.json", text, strlen(text), &f), PXB_OK) << error();
     ASSERT_EQ(f->nlaunches, 2u);
     EXPECT_STREQ(f->launches[1].entry, "b");
     EXPECT_EQ(f->launches[1].line, 2u);
+    EXPECT_FALSE(f->launches[0].cooperative);
+    EXPECT_TRUE(f->launches[1].cooperative);
     EXPECT_STREQ(f->ptx, "k.ptx");
     case_free(f);
 }

@@ -251,6 +251,39 @@ class Cli(unittest.TestCase):
         self.assertEqual(read_npy(self.path("results/out.npy"), "f"), [0.5 * i for i in range(100)])
         self.assertFalse(os.path.exists(self.path("results/in.npy")))
 
+    def test_cooperative_launch(self):
+        self.write("g.ptx", b"""
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry where(.param .u64 out)
+{
+    .reg .b32 %r<4>; .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %envreg1;
+    mov.u32 %r2, %envreg2;
+    or.b32 %r3, %r1, %r2;
+    st.global.u32 [%rd1], %r3;
+    ret;
+}
+""")
+        def run(*more, status=0):
+            return self.run_command("run", self.path("g.ptx"), "--entry", "where", "--arg", "out:u32[1]", *more, status=status)
+        for more, there in ((("--cooperative",), True), ((), False)):
+            run("--npy", "out=" + self.path("out.npy"), *more)
+            self.assertEqual(read_npy(self.path("out.npy"), "I")[0] != 0, there)
+        done = run("--grid", "1000000", "--cooperative", status=2)
+        self.assertRegex(done.stderr, r"error: 1000000 blocks of a cooperative launch; at most [0-9]+ can run at once")
+        done = self.run_command("run", "--cooperative", self.case(), status=2)
+        self.assertIn("go with --entry", done.stderr)
+        case = {"ptxbridge_case": 1, "ptx": "g.ptx", "entry": "where", "grid": [2], "block": [32], "cooperative": True,
+                "buffers": {"out": {"zeros": {"dtype": "u32", "shape": [1]}}}, "params": [{"buffer": "out"}],
+                "expect": [{"buffer": "out", "zeros": {"dtype": "u32", "shape": [1]}}]}
+        for cooperative, status in ((True, 1), (False, 0)):
+            case["cooperative"] = cooperative
+            self.write("g.json", json.dumps(case).encode())
+            self.run_command("run", self.path("g.json"), status=status)
+
     def test_direct_forms_of_arguments(self):
         self.write("raw.bin", struct.pack("<100f", *range(100)))
         self.direct("--arg", "x=" + self.path("raw.bin"), "--arg", "out:u32[10,10]", "--arg", "u32:0x64", "--arg", "f32:nan")

@@ -184,7 +184,7 @@ TEST_F(Compare, DigestOfInputsSeesEveryPart)
 {
     std::vector<std::string> texts = {case_text};
     const std::pair<const char *, const char *> changes[] = {
-        {"[3]", "[4]"}, {"[40]", "[41]"}, {"\"u32\": 4", "\"u32\": 5"}, {"[1, 2]", "[1, 3]"}, {"\"f32\"", "\"u32\""},
+        {"[3]", "[4]"}, {"[40]", "[41]"}, {"\"u32\": 4", "\"u32\": 5"}, {"[40]", "[40], \"cooperative\": true"}, {"[1, 2]", "[1, 3]"}, {"\"f32\"", "\"u32\""},
         {"[12, 10]", "[10, 12]"}, {"{\"buffer\": \"out\"}", "{\"buffer\": \"idle\"}"},
         {"{\"buffer\": \"out\"}", "{\"global\": \"out\"}"}, {"{\"buffer\": \"out\"}", "{\"global\": \"out\", \"offset\": 4}"},
         {"[12, 10]}", "[12, 10]}, \"pointers\": [{\"offset\": 8, \"buffer\": \"idle\"}]"},
@@ -724,6 +724,65 @@ TEST_P(Planted, WrongLoweringInACalledFunction)
     EXPECT_STREQ(t.f->function[0]->name, "twice");
     EXPECT_EQ(t.f->insn[0]->at.line, 9u);
     EXPECT_EQ(t.f->thread[0], 0u);
+}
+
+// Threads of a grid that waits for all of its blocks, and traps where it was not launched so. The workspace lies elsewhere on each side.
+TEST_P(Planted, CooperativeGridsAreTraced)
+{
+    write("g.ptx", R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 count, .param .u64 out)
+{
+    .reg .pred %p<5>; .reg .b32 %r<12>; .reg .b64 %rd<8>;
+    mov.u32 %r1, %envreg1;
+    mov.u32 %r2, %envreg2;
+    mov.b64 %rd1, {%r2, %r1};
+    setp.eq.u64 %p1, %rd1, 0;
+    @%p1 trap;
+    ld.global.u32 %r3, [%rd1];
+    ld.param.u64 %rd2, [count];
+    ld.param.u64 %rd3, [out];
+    mov.u32 %r4, %tid.x;
+    mov.u32 %r5, %nctaid.x;
+    setp.ne.u32 %p2, %r4, 0;
+    bar.sync 0;
+    @%p2 bra behind;
+    red.release.gpu.global.add.u32 [%rd2], 1;
+wait:
+    ld.acquire.gpu.global.u32 %r6, [%rd2];
+    setp.lt.u32 %p3, %r6, %r5;
+    @%p3 bra wait;
+behind:
+    bar.sync 0;
+    xor.b32 %r7, %r4, 5;
+    add.s32 %r7, %r7, %r3;
+    mov.u32 %r8, %ctaid.x;
+    mov.u32 %r9, %ntid.x;
+    mad.lo.s32 %r8, %r8, %r9, %r4;
+    mul.wide.u32 %rd4, %r8, 4;
+    add.s64 %rd5, %rd3, %rd4;
+    st.global.u32 [%rd5], %r7;
+    ret;
+}
+)");
+    write("g.json", R"({"ptxbridge_case": 1, "ptx": "g.ptx", "entry": "k", "grid": [6], "block": [40], "cooperative": true,
+ "buffers": {"count": {"zeros": {"dtype": "u32", "shape": [1]}}, "out": {"zeros": {"dtype": "u32", "shape": [240]}}},
+ "params": [{"buffer": "count"}, {"buffer": "out"}]})");
+    const case_file *f = open(path("g.json"));
+    {
+        Trace t(ctx, f, "cpu", GetParam());
+        ASSERT_EQ(t.status, PXB_OK) << error();
+        EXPECT_TRUE(t.f->kind == RT_FOUND_NOTHING || t.insn() == "ld.acquire.gpu.global.u32 %r6, [%rd2]") << t.insn();
+        EXPECT_EQ(t.f->threads, 240u);
+        EXPECT_LE(t.f->left, 6u) << "only the threads that spin may go different ways";
+    }
+    xl_planted_fault = "xor_b32=or_b32";
+    Trace t(ctx, f, "cpu", GetParam());
+    ASSERT_EQ(t.status, PXB_OK) << error();
+    ASSERT_EQ(t.f->kind, RT_FOUND_RESULT);
+    EXPECT_EQ(t.insn(), "xor.b32 %r7, %r4, 5");
+    EXPECT_EQ(t.f->thread[0], 1u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Simulators, Planted, ::testing::Values("sim:gfx1100", "sim:gfx1201", "sim:gfx942"));

@@ -86,7 +86,7 @@ BASE = {"ptxbridge_case": 1, "ptx": "k.ptx", "entry": "k", "grid": [1], "block":
 
 # Changes to BASE that are sound.
 SOUND = [
-    {}, {"params": [{"global": "g"}, {"global": "g", "offset": 4}, {"struct": {"size": 8, "fields": [{"offset": 0, "global": "g"}]}}]},
+    {}, {"cooperative": True}, {"cooperative": False}, {"params": [{"global": "g"}, {"global": "g", "offset": 4}, {"struct": {"size": 8, "fields": [{"offset": 0, "global": "g"}]}}]},
     {"buffers": {"a": {"npy": "a", "pointers": [{"offset": 8, "buffer": "a", "buffer_offset": 8}, {"offset": 0, "global": "g"}]}},
      "globals": {"g": {"npy": "a", "pointers": []}}, "expect": [{"buffer": "a", "npy": "a", "pointers": [{"offset": 8, "buffer": "a"}]}]},
     {"buffers": {"a": {"raw": "a", "pointers": [{"offset": 0, "texture": "t"}, {"offset": 8, "surface": "s"}]}},
@@ -100,7 +100,7 @@ SOUND = [
 # Changes to BASE that must be refused, by the schema and by the program.
 BROKEN = [
     {"ptxbridge_case": 2}, {"ptxbridge_case": True}, {"ptx": ""}, {"ptx": 1}, {"grid": []}, {"grid": [0]}, {"grid": [1, 1, 1, 1]},
-    {"grid": [1.5]}, {"block": 32}, {"shared": -1}, {"nonsense": 1}, {"mma_model": "pascal"}, {"timeout_ms": "1"},
+    {"grid": [1.5]}, {"block": 32}, {"shared": -1}, {"cooperative": 1}, {"cooperative": "true"}, {"nonsense": 1}, {"mma_model": "pascal"}, {"timeout_ms": "1"},
     {"launches": [{"entry": "k", "grid": [1], "block": [1]}]},
     {"buffers": {"a": {}}}, {"buffers": {"a": {"npy": "a", "raw": "b"}}}, {"buffers": {"a": {"npz": "a"}}},
     {"buffers": {"a": {"zeros": {"dtype": "f8", "shape": [1]}}}}, {"buffers": {"a": {"zeros": {"dtype": "f32", "shape": [-1]}}}},
