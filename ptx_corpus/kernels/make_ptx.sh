@@ -23,6 +23,7 @@ carry128 sm_89 nvcc
 const_globals sm_89 nvcc
 conv1d_const sm_75 nvcc
 convert sm_80 nvcc
+coop_grid sm_80 nvcc
 coop_tiles sm_90 nvcc
 cp_async sm_80 nvcc
 crc32 sm_75 nvcc
@@ -67,6 +68,7 @@ fp8_gemm_f16 sm_89 nvcc
 fp8_gemm_f32 sm_89 nvcc
 function_pointers sm_80 nvcc
 generic_spaces sm_75 nvcc
+grid_barrier sm_75 hand
 half_convert sm_90 nvcc
 hgemm_f16acc sm_75 nvcc
 hgemm_f16acc_k16 sm_90 nvcc

@@ -172,6 +172,39 @@ static void coop_tiles(void)
     OUT_S32("coop_tiles_out", out, ALL * 8);
 }
 
+// Round r has the binomial sum of round 0: C(r, k) 3^k of what stands k places on. Round 5 is in b, round 4 in a.
+static void coop_grid(void)
+{
+    enum { N = 1000, BLOCKS = 6, T = 50 };
+    static const int32_t weights[2][6] = {{1, 12, 54, 108, 81}, {1, 15, 90, 270, 405, 243}};
+    int32_t *x = rand_s32(6150000, N, -1000, 1000), out[2][N], ranks[BLOCKS * T];
+    for (int i = 0; i < 2 * N; i++) {
+        out[i / N][i % N] = 0;
+        for (int k = 0; k < 6; k++) out[i / N][i % N] += weights[i / N][k] * x[(i + k) % N];
+    }
+    for (int i = 0; i < BLOCKS * T; i++) ranks[i] = i / T * 10000 + BLOCKS * 1000 + 500 + BLOCKS * T;
+    OUT_S32("coop_grid_a", out[0], N);
+    OUT_S32("coop_grid_b", out[1], N);
+    OUT_S32("coop_grid_ranks", ranks, BLOCKS * T);
+}
+
+// The sum s of a column becomes 3 B s + (0 + … + B - 1) each round.
+static void grid_barrier(void)
+{
+    enum { B = 8, T = 40, ROUNDS = 5 };
+    uint32_t *x = rand_u32(6160000, B * T, 0, 4294967296), out[2][B][T];
+    for (int t = 0; t < T; t++) {
+        uint32_t s = 0;
+        for (int b = 0; b < B; b++) s += x[b * T + t];
+        for (int r = 0; r < ROUNDS; r++) {
+            for (uint32_t b = 0; b < B; b++) out[r & 1][b][t] = 3 * s + b;
+            s = 3 * B * s + B * (B - 1) / 2;
+        }
+    }
+    NPY("grid_barrier_y", "<u4", out[0], B, T);
+    NPY("grid_barrier_x", "<u4", out[1], B, T);
+}
+
 static void syncwarp_shared(void)
 {
     enum { ALL = 192 };
@@ -346,6 +379,8 @@ void ref_warp(void)
     shuffles();
     warp_aggregate();
     coop_tiles();
+    coop_grid();
+    grid_barrier();
     syncwarp_shared();
     elect();
     barrier_red();
