@@ -19,6 +19,15 @@ endforeach()
 set_tests_properties(driver.forwards_to_a_real_driver_1 PROPERTIES
   PASS_REGULAR_EXPRESSION "cuInit.flags=0. = 0.*cuMemAlloc_v2.*bytes=16. = 0.*cuStreamCreate.* = 801 CUDA_ERROR_NOT_SUPPORTED.*forwarded")
 
+# A driver with everything, for statistics and dumps of what is forwarded: our own library once more, which does not say that it is ours.
+set(PLAYED_DRIVER ${CMAKE_CURRENT_SOURCE_DIR}/played_driver)
+add_library(cuda_played SHARED $<TARGET_OBJECTS:ptxb_driver> ${PLAYED_DRIVER}/played.c)
+add_dependencies(cuda_played ptxb_driver_files)
+set_target_properties(cuda_played PROPERTIES NO_SONAME ON LINK_DEPENDS ${PLAYED_DRIVER}/played.map)
+target_link_libraries(cuda_played PRIVATE ptxb_runtime)
+target_link_options(cuda_played PRIVATE -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,--version-script=${PLAYED_DRIVER}/played.map
+                    -Wl,--wrap=getenv -Wl,--wrap=impl_cuLinkComplete -Wl,--wrap=dr_image_parse)
+
 if(PTXBRIDGE_CUDA_INCLUDE AND EXISTS ${PTXBRIDGE_CUDA_INCLUDE}/cuda.h)
   add_executable(driver_abi_check ${CMAKE_CURRENT_SOURCE_DIR}/driver_abi_check.cc)
   add_dependencies(driver_abi_check ptxb_driver_files)

@@ -1,6 +1,6 @@
 /* api_gen.c - makes everything that follows from api.def: `api_gen api.def DIRECTORY` writes
  *
- *     driver_api.h        prototypes of the implementations, impl_<symbol>
+ *     driver_api.h        prototypes of the implementations, impl_<symbol>, and numbers of rows, DR_ROW_<symbol>
  *     driver_exports.c    the exported functions and the table that cuGetProcAddress reads
  *     driver_functions.inc  DRIVER_FUNCTION(symbol, parameters) of what is served, for the comparison with cuda.h
  *     cuda_api.md         what is served and what is not, for docs/
@@ -137,7 +137,10 @@ static void write_header(FILE *f)
 {
     fprintf(f, "/* made by api_gen from runtime/driver/api.def */\n#ifndef DRIVER_API_H\n#define DRIVER_API_H\n\n"
                "#include \"runtime/cuda/cuda_types.h\"\n\n"
-               "enum { DR_API_ROWS = %d };\n\n", nrows);
+               "enum { DR_API_ROWS = %d };\nenum {\n", nrows);
+    for (int i = 0; i < nrows; i++)
+        fprintf(f, "    DR_ROW_%s,\n", rows[i].symbol);
+    fprintf(f, "};\n\n");
     for (int i = 0; i < nrows; i++)
         if (rows[i].served)
             fprintf(f, "cu_result impl_%s%s;\n", rows[i].symbol, rows[i].params);

@@ -90,6 +90,8 @@ extern bool dr_forked;
 /* While a host function or callback of a stream runs in this thread. */
 extern _Thread_local bool dr_in_callback;
 int dr_device_count(void);
+/* The tensor cores of a GPU of this capability. */
+pxb_mma_model dr_model_of(int capability);
 dr_device *dr_device_at(int ordinal);
 /* Opens what pxb has to open. */
 cu_result dr_device_open(dr_device *device);
@@ -301,6 +303,8 @@ void dr_jit_write(dr_jit *jit, bool error, const char *text);
 
 /* Finds PTX for a capability in an image of any kind and parses it. `bytes` is 0 when the size is not known. */
 cu_result dr_image_parse(const void *image, size_t bytes, int capability, dr_jit *jit, ptx_module **out);
+/* The same text, not parsed. */
+cu_result dr_image_ptx(const void *image, size_t bytes, int capability, char **text, size_t *length);
 /* The PTX text of one fat binary or text; *text is malloc'ed and NUL-terminated. */
 cu_result dr_image_text(const void *image, size_t bytes, int capability, char **text, size_t *length);
 /* Several texts become one: see link.c. `whole`: what is declared .extern must be defined. */

@@ -140,6 +140,8 @@ bool dr_dump_before(const dr_dump_source *source, const char *folder)
     if (!name_module(source))
         return false;
     now.number = ++last_case;
+    if (source->lost)
+        dump_lose("%s", source->lost);
     take_variables();
     dump_take_references();
     if (source->params)
@@ -414,12 +416,23 @@ static void write_case(cu_result result)
     free(body);
 }
 
-void dr_dump_after(const dr_dump_source *source, cu_result result)
+static void forget(void)
 {
-    now.source = source;
-    write_case(result);
     for (int i = 0; i < now.npieces; i++)
         free(now.pieces[i].before);
     now.npieces = 0;
     dump_free_images();
+}
+
+void dr_dump_after(const dr_dump_source *source, cu_result result)
+{
+    now.source = source;
+    write_case(result);
+    forget();
+}
+
+void dr_dump_drop(void)
+{
+    last_case--;
+    forget();
 }

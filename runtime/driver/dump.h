@@ -29,6 +29,7 @@ struct dr_dump_source {
     uint32_t grid[3], block[3], shared_bytes;
     bool cooperative;
     const char *mma_model;             /* as case files name it; NULL: the case does not say */
+    const char *lost;                  /* why no case of it can be whole, or NULL */
     uint64_t low, high;                /* all that place() knows of lies in [low, high) */
     uint64_t first_handle, last_handle;    /* all that object() knows of lies in [first_handle, last_handle] */
     uint64_t first_function, last_function;    /* the same of function() */
@@ -57,5 +58,7 @@ struct dr_dump_source {
 /* Before and after a launch, one at a time. False: it is not dumped, and there is no after. */
 bool dr_dump_before(const dr_dump_source *s, const char *folder);
 void dr_dump_after(const dr_dump_source *s, cu_result result);
+/* In place of after: nothing was launched, and there is no case. */
+void dr_dump_drop(void);
 
 #endif

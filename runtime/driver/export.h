@@ -21,12 +21,14 @@ typedef struct dr_api_row {
 extern DR_HIDDEN const dr_api_row dr_api[DR_API_ROWS];
 
 /* 0: calls go straight to the implementation. Otherwise bits: the first call decides (state.c). */
-enum { DR_MODE_UNDECIDED = 1, DR_MODE_TRACE = 2, DR_MODE_FORWARD = 4, DR_MODE_LOG = 8 };
+enum { DR_MODE_UNDECIDED = 1, DR_MODE_TRACE = 2, DR_MODE_FORWARD = 4, DR_MODE_LOG = 8, DR_MODE_SPY = 16 };
 extern DR_HIDDEN int dr_mode_bits;
 #define dr_mode __atomic_load_n(&dr_mode_bits, __ATOMIC_ACQUIRE)
 
 /* The functions of a real driver when calls are forwarded, else NULL: [row][suffixed]. */
 extern DR_HIDDEN void *dr_real[DR_API_ROWS][2];
+/* Under DR_MODE_SPY what looks at a call and hands it on to the real driver's function (real.c), or NULL. */
+extern DR_HIDDEN const dr_any_fn dr_real_hooks[DR_API_ROWS];
 
 /* The default stream is the calling thread's own while a suffixed function runs. */
 extern DR_HIDDEN _Thread_local bool dr_per_thread;

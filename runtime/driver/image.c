@@ -104,7 +104,7 @@ enum { PAGE = 4096 };
 
 /* Can so many bytes be read from there? An image comes without its size, and only its own header says how long it is, or a wrapper
  * where it is: where that leads out of the process's memory is an error, and not the process's end. One byte of each page is tried. */
-static bool readable(const void *from, size_t bytes)
+bool dr_readable(const void *from, size_t bytes)
 {
     enum { AT_ONCE = 256 };
     struct iovec pages[AT_ONCE];
@@ -127,7 +127,7 @@ static bool readable(const void *from, size_t bytes)
 static size_t length_of(const char *text)
 {
     for (size_t n = 0, room = 64 * PAGE;;) {
-        if (!readable(text + n, room)) {
+        if (!dr_readable(text + n, room)) {
             if (room <= PAGE)
                 return n;
             room = PAGE - ((uintptr_t)(text + n) & (PAGE - 1));
@@ -217,13 +217,13 @@ static void describe_members(const unsigned char *at, size_t left, char *text, s
 static cu_result text_of_fatbin(const unsigned char *image, size_t bytes, int capability, char **text, size_t *length)
 {
     char have[512];
-    if (bytes ? bytes < FATBIN_HEADER : !readable(image, FATBIN_HEADER))
+    if (bytes ? bytes < FATBIN_HEADER : !dr_readable(image, FATBIN_HEADER))
         return DR_ERROR(INVALID_IMAGE);
     uint64_t header = read_le(image + 6, 2), size = read_le(image + 8, 8);
     /* The header's length has been 16 always; another one would move all that follows beyond what the size vouches for. */
     if (header != FATBIN_HEADER || size > most_text || (bytes && (header > bytes || size > bytes - header)))
         return dr_fail(DR_ERROR(INVALID_IMAGE), "a fat binary whose header does not agree with its size");
-    if (!bytes && !readable(image, (size_t)(header + size)))
+    if (!bytes && !dr_readable(image, (size_t)(header + size)))
         return dr_fail(DR_ERROR(INVALID_IMAGE), "a fat binary whose header says that it is longer than it can be");
     member m, best = {0};
     size_t step, left = (size_t)size;
@@ -270,7 +270,7 @@ cu_result dr_image_text(const void *image, size_t bytes, int capability, char **
 {
     *text = NULL;
     *length = 0;
-    if (bytes ? bytes < 4 : !readable(image, 4))
+    if (bytes ? bytes < 4 : !dr_readable(image, 4))
         return DR_ERROR(INVALID_IMAGE);
     if (looks_like_text(image, bytes)) {
         *length = bytes ? strnlen(image, bytes) : length_of(image);
@@ -284,7 +284,7 @@ cu_result dr_image_text(const void *image, size_t bytes, int capability, char **
     uint32_t magic = magic_of(image);
     if (magic == fatbin_magic)
         return text_of_fatbin(image, bytes, capability, text, length);
-    if (magic == WRAPPER_MAGIC && (bytes ? bytes >= sizeof(wrapper) : readable(image, sizeof(wrapper)))) {
+    if (magic == WRAPPER_MAGIC && (bytes ? bytes >= sizeof(wrapper) : dr_readable(image, sizeof(wrapper)))) {
         const wrapper *w = image;
         if (w->version == 1 && w->data)
             return dr_image_text(w->data, 0, capability, text, length);
@@ -298,7 +298,7 @@ cu_result dr_image_text(const void *image, size_t bytes, int capability, char **
 static cu_result text_of_units(const void *const *units, int capability, dr_jit *jit, char **text, size_t *length)
 {
     size_t count = 0;
-    while (readable(&units[count], sizeof *units) && units[count])
+    while (dr_readable(&units[count], sizeof *units) && units[count])
         count++;
     char **texts = calloc(count + 1, sizeof *texts);
     size_t *lengths = calloc(count + 1, sizeof *lengths);
@@ -326,7 +326,8 @@ static cu_result text_of_units(const void *const *units, int capability, dr_jit 
 static cu_result text_of_image(const void *image, size_t bytes, int capability, dr_jit *jit, char **text, size_t *length)
 {
     const wrapper *w = image;
-    if (!bytes && !looks_like_text(image, 0) && magic_of(image) == WRAPPER_MAGIC && readable(image, sizeof *w) && w->version == 2 && w->more)
+    if (!bytes && !looks_like_text(image, 0) && magic_of(image) == WRAPPER_MAGIC && dr_readable(image, sizeof *w) && w->version == 2 &&
+        w->more)
         return text_of_units(w->more, capability, jit, text, length);
     return dr_image_text(image, bytes, capability, text, length);
 }
@@ -379,18 +380,33 @@ cu_result dr_parse(const char *text, size_t length, const char *name, dr_jit *ji
     return result;
 }
 
-cu_result dr_image_parse(const void *image, size_t bytes, int capability, dr_jit *jit, ptx_module **out)
+static cu_result whole_text(const void *image, size_t bytes, int capability, dr_jit *jit, char **text, size_t *length)
 {
-    char *text = NULL;
-    size_t length;
-    *out = NULL;
+    *text = NULL;
     if (!image)
         return DR_ERROR(INVALID_VALUE);
-    if (!bytes && !readable(image, 4))
+    if (!bytes && !dr_readable(image, 4))
         return DR_ERROR(INVALID_IMAGE);
-    cu_result result = text_of_image(image, bytes, capability, jit, &text, &length);
-    if (!result)
-        result = dr_link_library(&text, &length);
+    cu_result result = text_of_image(image, bytes, capability, jit, text, length);
+    return result ? result : dr_link_library(text, length);
+}
+
+cu_result dr_image_ptx(const void *image, size_t bytes, int capability, char **text, size_t *length)
+{
+    cu_result result = whole_text(image, bytes, capability, NULL, text, length);
+    if (result) {
+        free(*text);
+        *text = NULL;
+    }
+    return result;
+}
+
+cu_result dr_image_parse(const void *image, size_t bytes, int capability, dr_jit *jit, ptx_module **out)
+{
+    char *text;
+    size_t length;
+    *out = NULL;
+    cu_result result = whole_text(image, bytes, capability, jit, &text, &length);
     if (!result)
         result = dr_parse(text, length, "image", jit, out);
     free(text);

@@ -5,10 +5,8 @@
 /* Of a real driver's functions those that we do not know, or that it has and we would look up otherwise, come from itself. */
 static cu_result ask_driver(const char *symbol, void **out, int cuda_version, uint64_t flags, int32_t *symbol_status)
 {
-    for (int i = 0; i < DR_API_ROWS; i++)
-        if (strcmp(dr_api[i].symbol, "cuGetProcAddress_v2") == 0 && dr_real[i][0])
-            return ((cu_get_proc_v2)(uintptr_t)dr_real[i][0])(symbol, out, cuda_version, flags, symbol_status);
-    return DR_ERROR(NOT_FOUND);
+    void *function = dr_real[DR_ROW_cuGetProcAddress_v2][0];
+    return function ? ((cu_get_proc_v2)(uintptr_t)function)(symbol, out, cuda_version, flags, symbol_status) : DR_ERROR(NOT_FOUND);
 }
 
 static bool driver_has(const dr_api_row *row)

@@ -16,7 +16,8 @@ typedef struct kernel_count { char *name; uint64_t launches, dumped, ns, longest
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *dump_folder;
-static bool wants_stats, dumping;
+static bool wants_stats;
+static const dr_dump_source *dumped;        /* the launch that a case is made of, or NULL */
 static uint64_t most_launches = DEFAULT_LAUNCHES;
 static kernel_count *kernels;
 static size_t nkernels;
@@ -86,27 +87,72 @@ __attribute__((destructor)) static void print_stats(void)
 
 /* ------------------------------------------------------------ around a launch */
 
-void dr_spy_before(const dr_launch *l)
+bool dr_spy_dumps(void)
+{
+    return dump_folder != NULL;
+}
+
+void dr_spy_count(const char *kernel)
+{
+    pthread_mutex_lock(&lock);
+    count_of(kernel)->launches++;
+    pthread_mutex_unlock(&lock);
+}
+
+void dr_spy_begin(const dr_spied *launch)
 {
     if (!dump_folder)
         return;
     pthread_mutex_lock(&lock);
-    kernel_count *k = count_of(l->function->ptx->name);
-    dumping = k->dumped < most_launches && dr_dump_before(dr_dump_own(l), dump_folder);
-    if (dumping)
+    kernel_count *k = count_of(launch->kernel);
+    dumped = k->dumped < most_launches ? launch->describe(launch) : NULL;
+    if (dumped && !dr_dump_before(dumped, dump_folder))
+        dumped = NULL;
+    if (dumped)
         k->dumped++;
+}
+
+void dr_spy_end(const dr_spied *launch, uint64_t ns, cu_result result)
+{
+    if (!dump_folder)
+        pthread_mutex_lock(&lock);
+    kernel_count *k = count_of(launch->kernel);
+    k->launches++;
+    k->ns += ns;
+    k->longest = ns > k->longest ? ns : k->longest;
+    if (dumped)
+        dr_dump_after(dumped, result);
+    dumped = NULL;
+    pthread_mutex_unlock(&lock);
+}
+
+void dr_spy_drop(const dr_spied *launch)
+{
+    if (!dump_folder)
+        return;
+    if (dumped) {
+        count_of(launch->kernel)->dumped--;
+        dr_dump_drop();
+    }
+    dumped = NULL;
+    pthread_mutex_unlock(&lock);
+}
+
+/* ------------------------------------------------------------ launches on our own devices */
+
+typedef struct own_launch { dr_spied head; const dr_launch *launch; } own_launch;
+
+static const dr_dump_source *describe_own(const dr_spied *launch)
+{
+    return dr_dump_own(((const own_launch *)launch)->launch);
+}
+
+void dr_spy_before(const dr_launch *l)
+{
+    dr_spy_begin(&(own_launch){{l->function->ptx->name, describe_own}, l}.head);
 }
 
 void dr_spy_after(const dr_launch *l, uint64_t ns, cu_result result)
 {
-    if (!dump_folder)
-        pthread_mutex_lock(&lock);
-    kernel_count *k = count_of(l->function->ptx->name);
-    k->launches++;
-    k->ns += ns;
-    k->longest = ns > k->longest ? ns : k->longest;
-    if (dumping)
-        dr_dump_after(dr_dump_own(l), result);
-    dumping = false;
-    pthread_mutex_unlock(&lock);
+    dr_spy_end(&(own_launch){{l->function->ptx->name, describe_own}, l}.head, ns, result);
 }

@@ -9,7 +9,25 @@ extern bool dr_spying;
 
 /* Reads PTXBRIDGE_STATS, PTXBRIDGE_DUMP and PTXBRIDGE_DUMP_LAUNCHES; false, and said on stderr, when the last is no number. */
 bool dr_spy_start(void);
+/* Launches are dumped, too. */
+bool dr_spy_dumps(void);
+
+/* A launch on any device. `describe` is asked when a case is to be made of it; NULL: that cannot be. What it gives stays until the end. */
+typedef struct dr_spied dr_spied;
+struct dr_spied {
+    const char *kernel;
+    const dr_dump_source *(*describe)(const dr_spied *launch);
+};
+
 /* Around a launch; when launches are dumped, one at a time is between the two. */
+void dr_spy_begin(const dr_spied *launch);
+void dr_spy_end(const dr_spied *launch, uint64_t ns, cu_result result);
+/* In place of the end: it was refused, and nothing ran. */
+void dr_spy_drop(const dr_spied *launch);
+/* A launch that is counted and no more. */
+void dr_spy_count(const char *kernel);
+
+/* The same for a launch on our own devices. */
 void dr_spy_before(const dr_launch *launch);
 void dr_spy_after(const dr_launch *launch, uint64_t ns, cu_result result);
 

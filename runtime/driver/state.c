@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "runtime/driver/driver.h"
+#include "runtime/driver/real.h"
 #include "runtime/driver/spy.h"
 
 enum { MOST_DEVICES = 16 };
@@ -95,7 +96,7 @@ static int read_capability(const char *text)
     return value >= 50 && value < 200 ? value : 0;
 }
 
-static pxb_mma_model model_of(int capability)
+pxb_mma_model dr_model_of(int capability)
 {
     return capability >= 100  ? PXB_MMA_BLACKWELL
            : capability >= 90 ? PXB_MMA_HOPPER
@@ -128,7 +129,7 @@ static void add_device(const char *choice, size_t length)
     d->ordinal = ndevices++;
     snprintf(d->choice, sizeof d->choice, "%.*s", (int)length, choice);
     d->capability = capability ? capability : 89;
-    d->mma_model = model_of(d->capability);
+    d->mma_model = dr_model_of(d->capability);
     pthread_mutex_init(&d->lock, NULL);
 }
 
@@ -196,7 +197,7 @@ static void decide(void)
     bool any = !choice || !*choice || strcmp(choice, "auto") == 0;
     int mode = (is_set("PTXBRIDGE_TRACE") ? DR_MODE_TRACE : 0) | (is_set("PTXBRIDGE_LOG") ? DR_MODE_LOG : 0);
     if ((any || strcmp(choice, "cuda") == 0) && forward_to_driver())
-        mode |= DR_MODE_FORWARD;
+        mode |= DR_MODE_FORWARD | (dr_real_spied() ? DR_MODE_SPY : 0);
     else if (any)
         choose_best();
     else if (strcmp(choice, "cuda") == 0)

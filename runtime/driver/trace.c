@@ -24,10 +24,10 @@ static cu_result not_forwarded(void)
     return DR_ERROR(NOT_SUPPORTED);
 }
 
-/* Under a trace, pointers that a program looks up have to lead here as well: proc.c asks the real driver where it must. */
+/* When calls are looked at, pointers that a program looks up have to lead here as well: proc.c asks the real driver where it must. */
 static bool is_own(int row)
 {
-    return (dr_mode & DR_MODE_TRACE) && strcmp(dr_api[row].base, "cuGetProcAddress") == 0;
+    return (dr_mode & (DR_MODE_TRACE | DR_MODE_SPY)) && (row == DR_ROW_cuGetProcAddress || row == DR_ROW_cuGetProcAddress_v2);
 }
 
 void *dr_call_begin(dr_call *call, int row, bool suffixed)
@@ -38,7 +38,9 @@ void *dr_call_begin(dr_call *call, int row, bool suffixed)
         add(call, "ptxbridge: %s%s(", dr_api[row].symbol, suffixed ? dr_api[row].suffix : "");
     if (!(dr_mode & DR_MODE_FORWARD) || is_own(row))
         return NULL;
-    return dr_real[row][suffixed] ? dr_real[row][suffixed] : (void *)(uintptr_t)not_forwarded;
+    if (!dr_real[row][suffixed])
+        return (void *)(uintptr_t)not_forwarded;
+    return (dr_mode & DR_MODE_SPY) && dr_real_hooks[row] ? (void *)(uintptr_t)dr_real_hooks[row] : dr_real[row][suffixed];
 }
 
 /* Comes first, because what a call gives back is read only when it ended well. */
