@@ -132,6 +132,17 @@ add_test(NAME cuda_exec.options COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SO
          $<TARGET_FILE:driver_saxpy> $<TARGET_FILE:driver_pointers> $<TARGET_FILE:driver_images> ${exec_devices})
 set_tests_properties(cuda_exec.options PROPERTIES TIMEOUT 300)
 
+# Forwarded to a library that plays NVIDIA's driver.
+set(forwarded_programs $<TARGET_FILE:driver_saxpy> $<TARGET_FILE:driver_pointers> $<TARGET_FILE:driver_link> $<TARGET_FILE:driver_images>)
+if(PTXBRIDGE_NVCC AND NOT PTXBRIDGE_SANITIZE)
+  list(APPEND forwarded_programs ${programs_folder}/vector_add ${programs_folder}/textures)
+endif()
+list(JOIN exec_devices "," forwarded_devices)
+add_test(NAME cuda_exec.forwarded COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda_forward_test.py $<TARGET_FILE:ptxbridge_cli>
+         $<TARGET_FILE:cuda_played> $<TARGET_FILE:cuda_abi> $<TARGET_FILE:driver_spied> $<TARGET_FILE:driver_forward> ${forwarded_devices}
+         ${forwarded_programs})
+set_tests_properties(cuda_exec.forwarded PROPERTIES TIMEOUT 300 ENVIRONMENT "XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/test_cache")
+
 # ---------------------------------------------------------------- images
 target_link_libraries(driver_image_test PRIVATE ptxb_driver)
 

@@ -27,6 +27,9 @@ set_target_properties(cuda_played PROPERTIES NO_SONAME ON LINK_DEPENDS ${PLAYED_
 target_link_libraries(cuda_played PRIVATE ptxb_runtime)
 target_link_options(cuda_played PRIVATE -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,--version-script=${PLAYED_DRIVER}/played.map
                     -Wl,--wrap=getenv -Wl,--wrap=impl_cuLinkComplete -Wl,--wrap=dr_image_parse)
+add_executable(driver_spied ${CMAKE_CURRENT_SOURCE_DIR}/driver/driver_spied.c)
+target_link_libraries(driver_spied PRIVATE ptxb_flags ptxb_driver)
+add_dependencies(driver_spied ptxb_driver_files)
 
 if(PTXBRIDGE_CUDA_INCLUDE AND EXISTS ${PTXBRIDGE_CUDA_INCLUDE}/cuda.h)
   add_executable(driver_abi_check ${CMAKE_CURRENT_SOURCE_DIR}/driver_abi_check.cc)

@@ -58,7 +58,7 @@ typedef struct dr_real_image {
     const char *why_none;          /* why there is no text */
     ptx_module *ptx;               /* parsed when first needed, under the lock of real_code.c */
     char *file;                    /* the text's name in the folder of dumps */
-    bool told;                     /* that it cannot be dumped */
+    bool told;                     /* that its kernels are not dumped */
     struct dr_real_name *names;    /* of its kernels */
 } dr_real_image;
 
@@ -77,10 +77,10 @@ bool dr_real_code_find(const void *handle, dr_real_code *out);
 void dr_real_code_drop(dr_real_code *code);
 /* The block of parameters that cuParamSet… made, `bytes` of it. */
 void dr_real_old_params(const void *handle, void *to, size_t bytes);
-/* The parsed text; NULL, and said once on stderr, when there is none. */
+/* The parsed text; NULL when there is none. */
 const ptx_module *dr_real_parsed(dr_real_image *image);
-/* Says once why a kernel is not dumped. */
-void dr_real_tell_kernel(const dr_real_code *code, const char *why);
+/* Says once, of a kernel or a module without PTX, why launches are not dumped. */
+void dr_real_tell(const dr_real_code *code, const char *why);
 /* Everything of a context that is going. */
 void dr_real_code_leave(cu_context context);
 
@@ -104,7 +104,7 @@ void dr_real_objects_leave(cu_context context);
 
 enum { DR_REAL_MOST_HANDLES = 128 };
 
-/* Words of the parameters that a kernel uses as handles of textures and surfaces; `others`: it may use some that are no parameters. */
+/* Words of the parameters that a kernel uses as handles of textures and surfaces. `others`: handles may be met elsewhere, too. */
 typedef struct dr_real_handles {
     uint32_t count;
     bool others;
@@ -119,9 +119,10 @@ typedef struct dr_real_launch {
     uint32_t grid[3], block[3], shared_bytes;
     bool cooperative, cluster;     /* cluster: of several blocks */
     void **params, **extra;
+    const char *why_not;           /* set by dr_real_describe() when no case can be made of it */
 } dr_real_launch;
 
-/* What a case of it is made from, NULL when it cannot be, and then that was said. One at a time: it stays until the next is asked for. */
-const dr_dump_source *dr_real_describe(const dr_real_launch *launch);
+/* What a case of it is made from, or NULL. One at a time: it stays until the next is asked for. */
+const dr_dump_source *dr_real_describe(dr_real_launch *launch);
 
 #endif

@@ -121,29 +121,26 @@ static dr_real_image *read_image(const void *data, size_t bytes, const char *ori
     return image;
 }
 
-static void tell_image(dr_real_image *image, const char *why)
+void dr_real_tell(const dr_real_code *c, const char *why)
 {
+    dr_real_image *image = c->image;
+    bool *told = NULL, before = true;
     pthread_mutex_lock(&lock);
-    bool told = image->told;
-    image->told = true;
+    for (dr_real_name *n = image->names; n && image->text; n = n->next)
+        told = n->text == c->name ? &n->told : told;
+    told = image->text ? told : &image->told;
+    if (told) {
+        before = *told;
+        *told = true;
+    }
     pthread_mutex_unlock(&lock);
-    if (!told)
-        fprintf(stderr, "ptxbridge: dump: launches of kernels of module %" PRIu32 "%s%s%s are not dumped: %s\n", image->number, image->origin ? " (" : "",
-                image->origin ? image->origin : "", image->origin ? ")" : "", why ? why : "without memory");
-}
-
-void dr_real_tell_kernel(const dr_real_code *c, const char *why)
-{
-    bool told = true;
-    pthread_mutex_lock(&lock);
-    for (dr_real_name *n = c->image->names; n; n = n->next)
-        if (n->text == c->name) {
-            told = n->told;
-            n->told = true;
-        }
-    pthread_mutex_unlock(&lock);
-    if (!told)
+    if (before)
+        return;
+    if (image->text)
         fprintf(stderr, "ptxbridge: dump: launches of \"%.300s\" are not dumped: %s\n", c->name, why);
+    else
+        fprintf(stderr, "ptxbridge: dump: launches of kernels of module %" PRIu32 "%s%s%s (\"%.300s\") are not dumped: %s\n", image->number,
+                image->origin ? ", " : "", image->origin ? image->origin : "", image->origin ? "," : "", c->name, why);
 }
 
 const ptx_module *dr_real_parsed(dr_real_image *image)
@@ -153,8 +150,6 @@ const ptx_module *dr_real_parsed(dr_real_image *image)
         image->ptx = ptx_parse(image->text, image->length, image->origin ? image->origin : "image");
     const ptx_module *m = image->ptx;
     pthread_mutex_unlock(&parse_lock);
-    if (!m)
-        tell_image(image, image->text ? NULL : image->why_none);
     return m;
 }
 
@@ -228,6 +223,8 @@ static void note_code(const void *handle, code_kind kind, dr_real_image *image)
 /* A module or library is going, with its functions. */
 static void forget_owner(const void *owner)
 {
+    if (!owner)
+        return;
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < BUCKETS; i++)
         for (code **p = &buckets[i]; *p;) {
@@ -239,6 +236,7 @@ static void forget_owner(const void *owner)
     pthread_mutex_unlock(&lock);
 }
 
+/* Libraries belong to no context. */
 void dr_real_code_leave(cu_context context)
 {
     pthread_mutex_lock(&lock);

@@ -1,7 +1,7 @@
 /* real_dump.c - what a dump asks about a launch on a real driver's device.
  *
  * Addresses, variables and texels are asked of the driver, with the context that launches. Handles in parameters go to the writer of cases as
- * names of our own, which no other word has by chance; handles in memory are taken for such only when the kernel uses one that is no parameter.
+ * names of our own, which no other word has by chance, unless the kernel takes handles from memory or leaves them there.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,9 +84,9 @@ static void extend_over_variables(const ptx_module *m)
 static bool find_object(const dr_dump_source *s, uint64_t handle, dr_dump_object *out)
 {
     (void)s;
-    if (handle >= first_name && handle - first_name < now.handles.count)
-        return dr_real_object(now.named[handle - first_name], out);
-    return now.handles.others && dr_real_object(handle, out);
+    if (now.handles.others)
+        return dr_real_object(handle, out);
+    return handle - first_name < now.handles.count && dr_real_object(now.named[handle - first_name], out);
 }
 
 static cu_module module_of_code(void)
@@ -183,15 +183,16 @@ static bool read_texels(const dr_dump_source *s, cu_array array, void *to, uint6
     return row * height * depth == bytes && DR_REAL(cuMemcpy3D_v2)(&copy) == CUABI_SUCCESS;
 }
 
-/* The words that are handles get names. */
+/* The words that are handles get names; where there may be others, values have to do. */
 static void name_handles(const ptx_function *entry)
 {
     dr_real_find_handles(now.source.module, entry, &now.handles);
-    dr_real_object_bounds(&now.source.first_handle, &now.source.last_handle);
-    if (!now.handles.others) {
-        now.source.first_handle = first_name;
-        now.source.last_handle = 0;
+    if (now.handles.others) {
+        dr_real_object_bounds(&now.source.first_handle, &now.source.last_handle);
+        return;
     }
+    now.source.first_handle = first_name;
+    now.source.last_handle = 0;
     for (uint32_t i = 0; i < now.handles.count; i++) {
         unsigned char *at = (unsigned char *)now.params + now.handles.offset[i];
         const uint64_t name = first_name + i;
@@ -225,18 +226,16 @@ static bool uses_heap(const ptx_module *m)
     return ptx_find_function(m, "malloc") != NULL;
 }
 
-const dr_dump_source *dr_real_describe(const dr_real_launch *l)
+const dr_dump_source *dr_real_describe(dr_real_launch *l)
 {
     const ptx_module *m = dr_real_parsed(l->code->image);
     const ptx_function *entry = m ? ptx_find_function(m, l->code->name) : NULL;
-    const char *why = m ? hindrance(l, entry) : NULL;
     free(now.params);
     now.params = NULL;
-    if (m && !why && dr_params_copy(entry, l->params, l->extra, &now.params))
-        why = "its parameters are not those of its PTX";
-    if (why)
-        dr_real_tell_kernel(l->code, why);
-    if (!m || why)
+    l->why_not = m ? hindrance(l, entry) : l->code->image->text ? "without memory" : l->code->image->why_none;
+    if (!l->why_not && dr_params_copy(entry, l->params, l->extra, &now.params))
+        l->why_not = "its parameters are not those of its PTX";
+    if (l->why_not)
         return NULL;
     now.code = l->code;
     now.source = (dr_dump_source){.module = m, .file = &l->code->image->file, .entry = entry, .params = now.params, .shared_bytes = l->shared_bytes,

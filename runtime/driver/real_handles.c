@@ -1,7 +1,8 @@
 /* real_handles.c - which words of a kernel's parameters are texture and surface handles.
  *
  * NVIDIA's handles are small numbers, and so are many other things that a kernel is given: by its value alone a word is not known for one. A
- * word that the kernel loads and uses as nothing but a handle is found by following registers from ld.param to tex, suld and their like.
+ * word that the kernel loads and uses as a handle is found by following registers from ld.param to tex, suld and their like. That is the whole
+ * truth only when all handles come from parameters, and go nowhere else.
  */
 #include "runtime/driver/real.h"
 
@@ -89,7 +90,7 @@ static void add_word(dr_real_handles *out, int64_t offset)
         out->others = true;
 }
 
-static void use(flow *f, const ptx_insn *insn)
+static void find_uses(flow *f, const ptx_insn *insn)
 {
     for (uint32_t i = 0; i < insn->noperands; i++) {
         const ptx_operand *o = &insn->operands[i];
@@ -101,6 +102,30 @@ static void use(flow *f, const ptx_insn *insn)
         else
             f->out->others = true;
     }
+}
+
+static bool is_handle(const flow *f, const ptx_value *v)
+{
+    int64_t origin = v->kind == PTX_VALUE_REG ? f->origin[v->reg] : UNSEEN;
+    for (uint32_t i = 0; origin >= 0 && i < f->out->count; i++)
+        if (f->out->offset[i] == (uint64_t)origin)
+            return true;
+    return false;
+}
+
+/* Does it do something else with a handle: store it, pass it on, calculate? */
+static bool leaks(const flow *f, const ptx_insn *insn)
+{
+    for (uint32_t i = 0; i < insn->nargs; i++)
+        if (is_handle(f, &insn->args[i]))
+            return true;
+    for (uint32_t i = 0; i < insn->noperands && !moved_value(insn); i++) {
+        const ptx_operand *o = &insn->operands[i];
+        for (uint32_t k = o->kind == ISA_OPERAND_TEXTURE; k < o->nvalues && !is_destination(o->kind); k++)
+            if (is_handle(f, &o->values[k]))
+                return true;
+    }
+    return false;
 }
 
 static bool uses_textures(const ptx_function *f)
@@ -146,6 +171,8 @@ void dr_real_find_handles(const ptx_module *m, const ptx_function *entry, dr_rea
     } while (f.changed);
     for (uint32_t i = 0; i < entry->ninsns; i++)
         if (entry->insns[i].form)
-            use(&f, &entry->insns[i]);
+            find_uses(&f, &entry->insns[i]);
+    for (uint32_t i = 0; i < entry->ninsns && !out->others; i++)
+        out->others = entry->insns[i].form && leaks(&f, &entry->insns[i]);
     free(f.origin);
 }

@@ -132,9 +132,9 @@ static cu_result wait_for_all(void)
     return DR_REAL(cuCtxSynchronize) ? DR_REAL(cuCtxSynchronize)() : DR_ERROR(NOT_SUPPORTED);
 }
 
-static const dr_dump_source *describe(const dr_spied *spied)
+static const dr_dump_source *describe(dr_spied *spied)
 {
-    const launch *l = (const launch *)spied;
+    launch *l = (launch *)spied;
     return l->known ? dr_real_describe(&l->of) : NULL;
 }
 
@@ -184,6 +184,8 @@ static cu_result end(launch *l, cu_function function, cu_result result)
         uint64_t ns = dr_now_ns() - l->started;
         if (!l->known)
             meet_unknown(l, function);
+        else if (l->of.why_not)
+            dr_real_tell(&l->code, l->of.why_not);
         dr_spy_end(&l->spied, ns, ended);
     } else if (l->manner != UNSEEN && !result)
         count_captured(l);

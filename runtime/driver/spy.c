@@ -76,8 +76,10 @@ __attribute__((destructor)) static void print_stats(void)
     fprintf(stderr, "ptxbridge: %12s %12s %12s %12s  kernel\n", "launches", "total ms", "mean ms", "longest ms");
     for (size_t i = 0; i < nkernels + (others.launches > 0); i++) {
         const kernel_count *k = i < nkernels ? &kernels[i] : &others;
+        if (k->launches == 0)
+            continue;              /* met, and refused */
         fprintf(stderr, "ptxbridge: %12" PRIu64 " %12.3f %12.4f %12.3f  %s\n", k->launches, (double)k->ns / 1e6,
-                (double)k->ns / 1e6 / (double)(k->launches ? k->launches : 1), (double)k->longest / 1e6, k->name);
+                (double)k->ns / 1e6 / (double)k->launches, (double)k->longest / 1e6, k->name);
         launches += k->launches;
         ns += k->ns;
     }
@@ -99,7 +101,7 @@ void dr_spy_count(const char *kernel)
     pthread_mutex_unlock(&lock);
 }
 
-void dr_spy_begin(const dr_spied *launch)
+void dr_spy_begin(dr_spied *launch)
 {
     if (!dump_folder)
         return;
@@ -112,7 +114,7 @@ void dr_spy_begin(const dr_spied *launch)
         k->dumped++;
 }
 
-void dr_spy_end(const dr_spied *launch, uint64_t ns, cu_result result)
+void dr_spy_end(dr_spied *launch, uint64_t ns, cu_result result)
 {
     if (!dump_folder)
         pthread_mutex_lock(&lock);
@@ -126,7 +128,7 @@ void dr_spy_end(const dr_spied *launch, uint64_t ns, cu_result result)
     pthread_mutex_unlock(&lock);
 }
 
-void dr_spy_drop(const dr_spied *launch)
+void dr_spy_drop(dr_spied *launch)
 {
     if (!dump_folder)
         return;
@@ -142,9 +144,9 @@ void dr_spy_drop(const dr_spied *launch)
 
 typedef struct own_launch { dr_spied head; const dr_launch *launch; } own_launch;
 
-static const dr_dump_source *describe_own(const dr_spied *launch)
+static const dr_dump_source *describe_own(dr_spied *launch)
 {
-    return dr_dump_own(((const own_launch *)launch)->launch);
+    return dr_dump_own(((own_launch *)launch)->launch);
 }
 
 void dr_spy_before(const dr_launch *l)

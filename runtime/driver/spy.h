@@ -16,14 +16,14 @@ bool dr_spy_dumps(void);
 typedef struct dr_spied dr_spied;
 struct dr_spied {
     const char *kernel;
-    const dr_dump_source *(*describe)(const dr_spied *launch);
+    const dr_dump_source *(*describe)(dr_spied *launch);
 };
 
 /* Around a launch; when launches are dumped, one at a time is between the two. */
-void dr_spy_begin(const dr_spied *launch);
-void dr_spy_end(const dr_spied *launch, uint64_t ns, cu_result result);
+void dr_spy_begin(dr_spied *launch);
+void dr_spy_end(dr_spied *launch, uint64_t ns, cu_result result);
 /* In place of the end: it was refused, and nothing ran. */
-void dr_spy_drop(const dr_spied *launch);
+void dr_spy_drop(dr_spied *launch);
 /* A launch that is counted and no more. */
 void dr_spy_count(const char *kernel);
 

@@ -58,7 +58,8 @@ int main(void)
     CUstream stream;
     size_t bytes;
     int threads;
-    EXPECT(cuCtxGetCurrent(&context) == CUABI_CUDA_ERROR_NOT_INITIALIZED);
+    /* A driver that calls are forwarded to was tried before the first of them, and is initialised. */
+    EXPECT(getenv("PTXBRIDGE_CUDA_LIBRARY") || cuCtxGetCurrent(&context) == CUABI_CUDA_ERROR_NOT_INITIALIZED);
     CHECK(cuInit(0));
     CHECK(cuDeviceGet(&device, 0));
     CHECK(cuCtxCreate(&context, 0, device));
