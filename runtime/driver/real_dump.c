@@ -240,9 +240,9 @@ const dr_dump_source *dr_real_describe(dr_real_launch *l)
     now.code = l->code;
     now.source = (dr_dump_source){.module = m, .file = &l->code->image->file, .entry = entry, .params = now.params, .shared_bytes = l->shared_bytes,
                                   .cooperative = l->cooperative, .mma_model = pxb_mma_model_name(dr_model_of(dr_real_capability())),
-                                  .lost = uses_heap(m) ? "its module uses malloc, whose memory a driver does not show" : NULL, .place = place, .read = read_memory,
-                                  .variable = find_variable, .object = find_object, .reference = find_reference, .levels = count_levels,
-                                  .level = find_level, .describe = describe, .texels = read_texels};
+                                  .lost = uses_heap(m) ? "its module uses malloc, whose memory a driver does not show" : NULL, .place = place,
+                                  .read = read_memory, .variable = find_variable, .object = find_object, .reference = find_reference,
+                                  .levels = count_levels, .level = find_level, .describe = describe, .texels = read_texels};
     memcpy(now.source.grid, l->grid, sizeof l->grid);
     memcpy(now.source.block, l->block, sizeof l->block);
     extend_over_variables(m);

@@ -200,7 +200,7 @@ static void forget_array(const void *array, uint32_t type)
     pthread_mutex_lock(&lock);
     for (entry **p = &entries; *p;) {
         const cu_resource *r = &(*p)->object.resource;
-        const void *of = r->type == CUABI_CU_RESOURCE_TYPE_ARRAY ? r->of.array : r->type == CUABI_CU_RESOURCE_TYPE_MIPMAPPED_ARRAY ? r->of.mipmap : NULL;
+        const void *of = type == CUABI_CU_RESOURCE_TYPE_ARRAY ? r->of.array : r->of.mipmap;
         if ((*p)->kind != MIPMAP && r->type == type && of == array)
             remove_at(p);
         else
