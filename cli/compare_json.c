@@ -19,7 +19,7 @@ static json_t *json_of_side(const compared_case *k, int side)
                           text_or_null(k->sources[side]), "state", states[r->state], "run_ms", r->run_ms);
     json_object_set_new(j, "mma", json_string(r->mma_fast ? "fast" : "exact"));
     if (r->state != RT_RECORD_DONE) {
-        const char *name = case_fault_name(r->status);
+        const char *name = rt_fault_name(r->status);
         json_object_set_new(j, "status", json_string(name ? name : pxb_status_name(r->status)));
         json_object_set_new(j, "text", text_or_null(r->fault_text));
     }

@@ -243,7 +243,7 @@ json_t *json_of_case(const char *title, const case_file *file, const run_argumen
     if (a->options.mma_fast)
         json_object_set_new(j, "mma", json_string("fast"));
     if (r->fault) {
-        json_object_set_new(j, "fault", json_string(case_fault_name(r->fault) ? case_fault_name(r->fault) : "other"));
+        json_object_set_new(j, "fault", json_string(rt_fault_name(r->fault) ? rt_fault_name(r->fault) : "other"));
         json_object_set_new(j, "fault_line", json_integer(r->fault_line));
         json_object_set_new(j, "fault_text", json_text(r->fault_text));
     }

@@ -148,9 +148,6 @@ void case_free(case_file *file);
 
 const case_array *case_find(const case_file *file, case_array_kind kind, const char *name);
 const char *case_array_kind_name(case_array_kind kind);
-/* "trap", "illegal_address", …; NULL when the status is no fault. */
-const char *case_fault_name(pxb_status status);
-bool case_fault_from_name(const char *name, pxb_status *out);
 bool case_texel_from_name(const char *name, pxb_texel *out);
 /* The texel format that holds elements of a dtype; false for 64-bit ones. */
 bool case_texel_of_dtype(rt_dtype dtype, pxb_texel *out);

@@ -6,39 +6,6 @@
 
 enum { MAX_CASE_BYTES = 16 << 20, MAX_LIST = 4096 };
 
-static const struct {
-    const char *name;
-    pxb_status status;
-} faults[] = {
-    {"illegal_address", PXB_FAULT_ADDRESS},
-    {"misaligned_address", PXB_FAULT_MISALIGNED},
-    {"trap", PXB_FAULT_TRAP},
-    {"barrier_deadlock", PXB_FAULT_DEADLOCK},
-    {"timeout", PXB_FAULT_TIMEOUT},
-    {"stack", PXB_FAULT_STACK},
-    {"call", PXB_FAULT_CALL},
-    {"handle", PXB_FAULT_HANDLE},
-};
-
-const char *case_fault_name(pxb_status status)
-{
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-        if (faults[i].status == status)
-            return faults[i].name;
-    return NULL;
-}
-
-bool case_fault_from_name(const char *name, pxb_status *out)
-{
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        if (strcmp(faults[i].name, name) == 0) {
-            *out = faults[i].status;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Texel formats in the order of pxb_texel. */
 static const rt_dtype texel_dtypes[] = {RT_U8, RT_S8, RT_U16, RT_S16, RT_U32, RT_S32, RT_F16, RT_F32};
 enum { TEXELS = sizeof texel_dtypes / sizeof *texel_dtypes };
@@ -325,7 +292,7 @@ static pxb_status parse_expect(const case_parser *p, const case_node *n, case_ex
     if (!status)
         status = case_string(p, exact.json ? &exact : sorted.json ? &sorted : &fault, &out->text);
     out->kind = exact.json ? CASE_EXPECT_PRINTF : sorted.json ? CASE_EXPECT_PRINTF_SORTED : CASE_EXPECT_FAULT;
-    if (!status && fault.json && !case_fault_from_name(out->text, &out->fault))
+    if (!status && fault.json && !rt_fault_from_name(out->text, &out->fault))
         status = case_fail(p, &fault,
                            "\"%.40s\" is no fault: trap, illegal_address, misaligned_address, barrier_deadlock, "
                            "timeout, stack, call, handle",

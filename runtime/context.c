@@ -330,3 +330,38 @@ void rt_debug_phase(const pxb_context *ctx, uint32_t phase, const char *what, do
         i++;
     fprintf(stderr, "ptxbridge: %s %s: %.3f ms\n", names[i], what, rt_now_ms() - started_ms);
 }
+
+/* ------------------------------------------------------------ faults */
+
+static const struct {
+    const char *name;
+    pxb_status status;
+} faults[] = {
+    {"illegal_address", PXB_FAULT_ADDRESS},
+    {"misaligned_address", PXB_FAULT_MISALIGNED},
+    {"trap", PXB_FAULT_TRAP},
+    {"barrier_deadlock", PXB_FAULT_DEADLOCK},
+    {"timeout", PXB_FAULT_TIMEOUT},
+    {"stack", PXB_FAULT_STACK},
+    {"call", PXB_FAULT_CALL},
+    {"handle", PXB_FAULT_HANDLE},
+};
+
+const char *rt_fault_name(pxb_status status)
+{
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (faults[i].status == status)
+            return faults[i].name;
+    return NULL;
+}
+
+bool rt_fault_from_name(const char *name, pxb_status *out)
+{
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        if (strcmp(faults[i].name, name) == 0) {
+            *out = faults[i].status;
+            return true;
+        }
+    }
+    return false;
+}

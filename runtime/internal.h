@@ -48,6 +48,10 @@ pxb_status rt_fail_at(pxb_context *ctx, pxb_status status, const char *file, uin
 /* Records a complete error; strings are copied. When e->message is NULL it is made of the other members. */
 pxb_status rt_fail_with(pxb_context *ctx, const pxb_error *e);
 
+/* "trap", "illegal_address", …, as case files and reports name a fault; NULL when the status is none. */
+const char *rt_fault_name(pxb_status status);
+bool rt_fault_from_name(const char *name, pxb_status *out);
+
 /* Gives the last error a place if it has none, and returns `status`. Parts that the error knows already stay. */
 pxb_status rt_place_error(pxb_context *ctx, pxb_status status, const char *file, uint32_t line, uint32_t column);
 

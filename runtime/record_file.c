@@ -123,7 +123,7 @@ static json_t *json_of_case(writer *w, const rt_record_case *c, uint32_t number)
                           "not_read_back", missing);
     json_object_set_new(j, "mma", json_string(c->mma_fast ? "fast" : "exact"));
     if (c->state != RT_RECORD_DONE) {
-        const char *name = case_fault_name(c->status);
+        const char *name = rt_fault_name(c->status);
         json_object_set_new(j, "status", json_string(name ? name : pxb_status_name(c->status)));
         json_object_set_new(j, "status_number", json_integer(c->status));
         json_object_set_new(j, "line", json_integer(c->fault_line));

@@ -86,8 +86,8 @@ bool cpu_replace_meaning(cpu_device *device, uint32_t id, cpu_meaning_fn handler
 
 /* Aligned to 256; contents zero. 0 when there is no room or bytes is 0. */
 uint64_t cpu_alloc(cpu_device *device, uint64_t bytes);
-/* The block of the heap of kernels' malloc that holds an address, as the kernel sees it; false: none does, or it was freed. Address 0: what of
- * the heap was ever used. */
+/* The block of the heap of kernels' malloc that holds an address, as the kernel sees it; false: none does, or it was freed. Address 0: all
+ * of the heap. */
 bool cpu_heap_block(cpu_device *device, uint64_t address, uint64_t *base, uint64_t *bytes);
 /* False when `address` is not the start of an allocation. */
 bool cpu_free(cpu_device *device, uint64_t address);

@@ -636,7 +636,7 @@ bool cpu_heap_block(cpu_device *d, uint64_t address, uint64_t *base, uint64_t *b
         found = address >= d->heap_window && address < d->heap_top && find_block(d, address, base, bytes);
     } else {
         *base = d->heap_window;
-        *bytes = d->heap_top - d->heap_window;
+        *bytes = d->heap_end - d->heap_window;
     }
     pthread_mutex_unlock(&d->lock);
     return found;

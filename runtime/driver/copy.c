@@ -8,6 +8,7 @@
 #include "runtime/driver/array.h"
 #include "runtime/driver/driver.h"
 #include "runtime/driver/limits.h"
+#include "runtime/driver/spy.h"
 
 enum { MOST_STAGED = 1 << 20 };
 
@@ -80,6 +81,7 @@ cu_result dr_copy_run(const dr_copy *c)
     bool both = second->device && (!first->device || first->owner != second->owner);
     if (c->width == 0 || c->height == 0 || c->depth == 0)
         return CUABI_SUCCESS;
+    bool held = dr_spying && dr_spy_hold();
     lock_owner(first, true);
     if (both)
         lock_owner(second, true);
@@ -87,6 +89,7 @@ cu_result dr_copy_run(const dr_copy *c)
     if (both)
         lock_owner(second, false);
     lock_owner(first, false);
+    dr_spy_release(held);
     return dr_fail_pxb(dr_thread_errors(), status, "copy");
 }
 

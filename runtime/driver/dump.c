@@ -365,9 +365,8 @@ static void print_expectations(FILE *f, cu_result result)
 {
     const char *comma = "";
     fprintf(f, "  \"expect\": [");
-    const char *fault = result ? fault_name(result) : NULL;
-    if (fault)
-        fprintf(f, "\n    {\"fault\": \"%s\"}", fault);
+    if (result && now.fault)
+        fprintf(f, "\n    {\"fault\": \"%s\"}", now.fault);
     for (int i = 0; i < now.npieces && !result; i++)
         expect_change(f, i, &comma);
     if (!result)
@@ -424,9 +423,12 @@ static void forget(void)
     dump_free_images();
 }
 
-void dr_dump_after(const dr_dump_source *source, cu_result result)
+void dr_dump_after(const dr_dump_source *source, cu_result result, const char *fault, bool disturbed)
 {
     now.source = source;
+    now.fault = fault ? fault : fault_name(result);
+    if (disturbed)
+        dump_lose("memory was copied or set while it ran");
     write_case(result);
     forget();
 }

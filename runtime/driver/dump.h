@@ -57,7 +57,9 @@ struct dr_dump_source {
 
 /* Before and after a launch, one at a time. False: it is not dumped, and there is no after. */
 bool dr_dump_before(const dr_dump_source *s, const char *folder);
-void dr_dump_after(const dr_dump_source *s, cu_result result);
+/* `fault`: what stopped the launch, as case files name it, NULL for what only the result tells; `disturbed`: memory was changed by something
+ * else meanwhile. */
+void dr_dump_after(const dr_dump_source *s, cu_result result, const char *fault, bool disturbed);
 /* In place of after: nothing was launched, and there is no case. */
 void dr_dump_drop(void);
 

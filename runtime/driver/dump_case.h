@@ -45,6 +45,7 @@ typedef struct dump_case {
     dump_image images[DUMP_MOST_IMAGES];
     dump_entry entries[DUMP_MOST_IMAGES];
     int npieces, nimages, nentries, npointers;
+    const char *fault;             /* what stopped the launch, or NULL */
     char lost[256];                /* why the case is not whole, or "" */
 } dump_case;
 

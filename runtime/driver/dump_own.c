@@ -121,6 +121,18 @@ static void bound_functions(dr_dump_source *s)
     }
 }
 
+/* Variables are in the table of ranges once somebody has asked for them. */
+static void bound_memory(dr_dump_source *s)
+{
+    uint64_t base, bytes;
+    for (uint32_t i = 0; i < now.module->ptx->nvariables; i++) {
+        const ptx_variable *v = now.module->ptx->variables[i];
+        if ((v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST) && v->size && v->linkage != PTX_LINK_EXTERN)
+            find_variable(s, v, &base, &bytes);
+    }
+    dr_range_bounds(&s->low, &s->high);
+}
+
 static void bound_heap(dr_dump_source *s)
 {
     bool has = now.device->device->ops->heap_block != NULL;
@@ -193,7 +205,7 @@ const dr_dump_source *dr_dump_own(const dr_launch *l)
                                   .level = find_level, .describe = describe, .texels = read_texels};
     memcpy(now.source.grid, l->grid, sizeof l->grid);
     memcpy(now.source.block, l->block, sizeof l->block);
-    dr_range_bounds(&now.source.low, &now.source.high);
+    bound_memory(&now.source);
     dr_texture_bounds(&now.source.first_handle, &now.source.last_handle);
     bound_heap(&now.source);
     bound_functions(&now.source);

@@ -147,7 +147,7 @@ static void begin(launch *l, cu_function function, cu_stream stream)
         return;
     l->known = dr_real_code_find(function, &l->code);
     l->of.code = &l->code;
-    l->spied = (dr_spied){l->known ? l->code.name : "(a kernel that was not looked up)", describe};
+    l->spied = (dr_spied){.kernel = l->known ? l->code.name : "(a kernel that was not looked up)", .describe = describe};
     if (l->manner == ALONE)
         dr_spy_begin(&l->spied);
     l->started = dr_now_ns();

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "runtime/driver/driver.h"
+#include "runtime/driver/spy.h"
 
 /* A row of one value; bytes go through the device's own operation. */
 static pxb_status set_row(pxb_device *view, const dr_set *s, uint64_t address, const unsigned char *pattern)
@@ -60,11 +61,13 @@ cu_result dr_set_run(const dr_set *s)
 {
     if (!s->width || !s->height)
         return CUABI_SUCCESS;
+    bool held = dr_spying && dr_spy_hold();
     if (!s->owner->concurrent)
         pthread_mutex_lock(&s->owner->lock);
     pxb_status status = set_rows(s);
     if (!s->owner->concurrent)
         pthread_mutex_unlock(&s->owner->lock);
+    dr_spy_release(held);
     return dr_fail_pxb(dr_thread_errors(), status, "memset");
 }
 

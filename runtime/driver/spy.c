@@ -4,11 +4,13 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { MOST_KERNELS = 4096, DEFAULT_LAUNCHES = 10 };
+enum { MOST_KERNELS = 4096, DEFAULT_LAUNCHES = 10, PATIENCE_S = 5 };
 
 bool dr_spying;
 
@@ -18,6 +20,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *dump_folder;
 static bool wants_stats;
 static const dr_dump_source *dumped;        /* the launch that a case is made of, or NULL */
+static _Atomic bool disturbed;             /* memory was changed by something else since the launch began */
 static uint64_t most_launches = DEFAULT_LAUNCHES;
 static kernel_count *kernels;
 static size_t nkernels;
@@ -106,6 +109,7 @@ void dr_spy_begin(dr_spied *launch)
     if (!dump_folder)
         return;
     pthread_mutex_lock(&lock);
+    atomic_store(&disturbed, false);
     kernel_count *k = count_of(launch->kernel);
     dumped = k->dumped < most_launches ? launch->describe(launch) : NULL;
     if (dumped && !dr_dump_before(dumped, dump_folder))
@@ -123,7 +127,7 @@ void dr_spy_end(dr_spied *launch, uint64_t ns, cu_result result)
     k->ns += ns;
     k->longest = ns > k->longest ? ns : k->longest;
     if (dumped)
-        dr_dump_after(dumped, result);
+        dr_dump_after(dumped, result, launch->fault, atomic_load(&disturbed));
     dumped = NULL;
     pthread_mutex_unlock(&lock);
 }
@@ -140,6 +144,25 @@ void dr_spy_drop(dr_spied *launch)
     pthread_mutex_unlock(&lock);
 }
 
+bool dr_spy_hold(void)
+{
+    struct timespec until;
+    if (!dump_folder)
+        return false;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE_S;
+    if (pthread_mutex_timedlock(&lock, &until) == 0)
+        return true;
+    atomic_store(&disturbed, true);
+    return false;
+}
+
+void dr_spy_release(bool held)
+{
+    if (held)
+        pthread_mutex_unlock(&lock);
+}
+
 /* ------------------------------------------------------------ launches on our own devices */
 
 typedef struct own_launch { dr_spied head; const dr_launch *launch; } own_launch;
@@ -151,10 +174,10 @@ static const dr_dump_source *describe_own(dr_spied *launch)
 
 void dr_spy_before(const dr_launch *l)
 {
-    dr_spy_begin(&(own_launch){{l->function->ptx->name, describe_own}, l}.head);
+    dr_spy_begin(&(own_launch){{.kernel = l->function->ptx->name, .describe = describe_own}, l}.head);
 }
 
-void dr_spy_after(const dr_launch *l, uint64_t ns, cu_result result)
+void dr_spy_after(const dr_launch *l, uint64_t ns, pxb_status status, cu_result result)
 {
-    dr_spy_end(&(own_launch){{l->function->ptx->name, describe_own}, l}.head, ns, result);
+    dr_spy_end(&(own_launch){{.kernel = l->function->ptx->name, .fault = rt_fault_name(status), .describe = describe_own}, l}.head, ns, result);
 }

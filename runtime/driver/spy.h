@@ -16,6 +16,7 @@ bool dr_spy_dumps(void);
 typedef struct dr_spied dr_spied;
 struct dr_spied {
     const char *kernel;
+    const char *fault;             /* at the end: what stopped it, as case files name it; NULL: nothing, or only the result tells */
     const dr_dump_source *(*describe)(dr_spied *launch);
 };
 
@@ -29,7 +30,12 @@ void dr_spy_count(const char *kernel);
 
 /* The same for a launch on our own devices. */
 void dr_spy_before(const dr_launch *launch);
-void dr_spy_after(const dr_launch *launch, uint64_t ns, cu_result result);
+void dr_spy_after(const dr_launch *launch, uint64_t ns, pxb_status status, cu_result result);
+
+/* Around what else changes memory: it waits for a launch of which a case is made, which would have to say what this does; not for long, since
+ * the launch may wait for it. The case says then that it is not whole. dr_spy_hold gives what dr_spy_release wants. */
+bool dr_spy_hold(void);
+void dr_spy_release(bool held);
 
 /* dump_own.c: a launch on our own devices, for dump.h. It stays until the next one is asked for, under the lock of spy.c. */
 const dr_dump_source *dr_dump_own(const dr_launch *launch);

@@ -66,7 +66,7 @@ static cu_result launch(dr_context *c, const dr_launch *l)
     if (!d->concurrent)
         pthread_mutex_unlock(&d->lock);
     if (dr_spying)
-        dr_spy_after(l, ns, result);
+        dr_spy_after(l, ns, status, result);
     return result;
 }
 
