@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""cuda_exec_test.py - `ptxbridge exec`: cuda_exec_test.py PTXBRIDGE SAXPY POINTERS IMAGES DEVICE..., with the programs driver_saxpy,
-driver_pointers and driver_images, and the devices on which dumped launches are run again.
+"""cuda_exec_test.py - `ptxbridge exec`: cuda_exec_test.py PTXBRIDGE SAXPY POINTERS IMAGES HEAP DEVICE..., with the programs driver_saxpy,
+driver_pointers, driver_images and driver_heap, and the devices on which dumped launches are run again.
 """
 import json
 import os
@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-COMMAND, PROGRAM, POINTERS, IMAGES, DEVICES = *sys.argv[1:5], sys.argv[5:]
+COMMAND, PROGRAM, POINTERS, IMAGES, HEAP, DEVICES = *sys.argv[1:6], sys.argv[6:]
 
 
 def run(*arguments, env=None):
@@ -163,6 +163,34 @@ class Exec(unittest.TestCase):
                 self.assertEqual(run("run", str(path)).returncode, 1, (old, new))
             path.write_text(text.replace('"surface": "image1", "raw"', '"surface": "s6", "raw"'))
             self.assertIn("which are what can be expected", run("run", str(path)).stderr)
+
+    def test_heaps_functions_copies_and_cooperative_grids_are_carried_over(self):
+        for met in DEVICES:
+            with tempfile.TemporaryDirectory() as folder:
+                done = run("exec", "--device", met, "--dump", folder, HEAP)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                paths = [pathlib.Path(folder) / f"case{i}.json" for i in range(1, 5)]
+                cases = [json.loads(p.read_text()) for p in paths]
+                self.assertEqual([c["entry"] for c in cases], ["make", "use", "slow", "meet"])
+                self.assertEqual([c.get("cooperative", False) for c in cases], [False, False, False, True])
+                for device in DEVICES:
+                    for path in paths:
+                        done = run("run", str(path), "--device", device, "--repeat", "2")
+                        self.assertEqual(done.returncode, 0, (met, device, done.stdout, done.stderr))
+                if len(DEVICES) > 1 and met == DEVICES[0]:
+                    self.assertEqual(run("compare", *map(str, paths), "--devices", ",".join(DEVICES)).returncode, 0)
+                # What they say matters.
+                blocks = [b for b in cases[1]["buffers"].values() if b.get("heap")]
+                self.assertEqual((len(blocks), sum("pointers" in b for b in blocks)), (6, 5))
+                for path, old, new, status in ((paths[1], '"function": "twice"', '"function": "square"', 1), (paths[1], ', "heap": true}', "}", 1),
+                                               (paths[1], '"function": "twice"', '"function": "thrice"', 2), (paths[0], '{"offset": 0, "heap": true}', '{"offset": 0, "buffer": "b0"}', 1),
+                                               (paths[0], '"function": "square"', '"function": "twice"', 1),
+                                               (paths[1], '"pointers": [{"offset": 0, "buffer": "b2"}', '"pointers": [{"offset": 0, "heap": true}', 2)):
+                    text = path.read_text()
+                    self.assertIn(old, text)
+                    path.write_text(text.replace(old, new))
+                    self.assertEqual(run("run", str(path)).returncode, status, (old, new))
+                    path.write_text(text)
 
 
 unittest.main(argv=sys.argv[:1])

@@ -20,13 +20,13 @@ function(cuda_program_test name device)
 endfunction()
 
 # ---------------------------------------------------------------- driver API, any C compiler
-foreach(name driver_saxpy driver_link driver_stress driver_faults driver_pointers driver_images driver_ipc)
+foreach(name driver_saxpy driver_link driver_stress driver_faults driver_pointers driver_images driver_heap driver_ipc)
   add_executable(${name} ${CUDA_PROGRAMS}/${name}.c)
   target_link_libraries(${name} PRIVATE ptxb_flags ptxb_driver Threads::Threads)
 endforeach()
 add_executable(driver_lookup ${CUDA_PROGRAMS}/driver_lookup.c)
 target_link_libraries(driver_lookup PRIVATE ptxb_flags ${CMAKE_DL_LIBS})
-foreach(name driver_saxpy driver_link driver_stress driver_faults driver_images driver_ipc driver_lookup)
+foreach(name driver_saxpy driver_link driver_stress driver_faults driver_images driver_heap driver_ipc driver_lookup)
   cuda_program_test(${name} cpu $<TARGET_FILE:${name}>)
   if(PTXBRIDGE_LLVM AND NOT PTXBRIDGE_SANITIZE AND NOT name MATCHES "driver_stress|driver_ipc")
     cuda_program_test(${name} sim:gfx1100 $<TARGET_FILE:${name}>)
@@ -129,7 +129,7 @@ if(PTXBRIDGE_LLVM AND NOT PTXBRIDGE_SANITIZE)
   list(APPEND exec_devices sim:gfx1100)
 endif()
 add_test(NAME cuda_exec.options COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda_exec_test.py $<TARGET_FILE:ptxbridge_cli>
-         $<TARGET_FILE:driver_saxpy> $<TARGET_FILE:driver_pointers> $<TARGET_FILE:driver_images> ${exec_devices})
+         $<TARGET_FILE:driver_saxpy> $<TARGET_FILE:driver_pointers> $<TARGET_FILE:driver_images> $<TARGET_FILE:driver_heap> ${exec_devices})
 set_tests_properties(cuda_exec.options PROPERTIES TIMEOUT 300)
 
 # Forwarded to a library that plays NVIDIA's driver.
