@@ -312,7 +312,7 @@ TEST(Translator, OnlyKernelsWhoseLanesWaitGetADispatcher)
     struct { const char *kernel; bool wave32, wave64; } cases[] = {
         {"saxpy", false, false}, {"reduce_block", false, false}, {"histogram", false, false}, {"attention", false, false},
         {"div_ret_barrier", false, false}, {"div_barrier_loop", false, false}, {"coop_tiles", false, false}, {"barrier_red", false, false},
-        {"div_lane_lock", true, true}, {"div_mask_loop", true, true}, {"div_barrier_arms", true, true}, {"div_spin_shared", true, true},
+        {"div_lane_lock", true, true}, {"div_lock_loop", true, true}, {"div_mask_loop", true, true}, {"div_barrier_arms", true, true}, {"div_spin_shared", true, true},
         {"named_barrier", false, true},
     };
     for (const auto &c : cases) {

@@ -7,7 +7,8 @@
  *
  *  1. a barrier in divided control flow. Where a warp is a wavefront, only `barrier` without .aligned may be divided inside one; where
  *     a wavefront holds two warps, any may, and a barrier with a count must let one of the two warps wait;
- *  2. a loop that ends when a volatile, ordered or atomic access or an mbarrier says so: another lane may have to make it so;
+ *  2. a loop, or a way round inside one, that ends when a volatile, ordered or atomic access or an mbarrier says so: another lane may
+ *     have to make it so;
  *  3. a collective whose mask is computed (and not only moved to a register), in a loop that lanes leave one by one;
  *  4. two collectives with one meaning and one constant mask, at which lanes stand that a branch divided: in its two arms, or one in a
  *     loop that lanes leave one by one and one behind it. They "wait until all non-exited threads corresponding to membermask have
@@ -380,14 +381,14 @@ static bool reads_tainted(const ptx_insn *insn, const uint8_t *tainted)
     return false;
 }
 
-/* Does the loop end by what a watching instruction inside it reads? */
-static bool spins(const analysis *a, uint32_t component)
+/* Registers that hold what watching instructions in these blocks read, or what is made of it there. */
+static uint8_t *find_tainted(const analysis *a, const uint8_t *blocks)
 {
     uint8_t *tainted = xl_alloc(a->x, a->f->nregisters + 1u);
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t b = 0; b < a->nblocks; b++) {
-            if (a->component[b] != component) continue;
+            if (!blocks[b]) continue;
             for (uint32_t i = a->blocks[b].first; i < a->blocks[b].end; i++) {
                 const ptx_insn *insn = &a->f->insns[i];
                 uint32_t registers[ISA_MAX_ELEMS], n = ptx_written(insn, registers);
@@ -399,8 +400,54 @@ static bool spins(const analysis *a, uint32_t component)
             }
         }
     }
-    for (uint32_t b = 0; b < a->nblocks; b++)
-        if (a->component[b] == component && leaves(a, b) && reads_tainted(&a->f->insns[a->blocks[b].end - 1], tainted)) return true;
+    return tainted;
+}
+
+/* The blocks on ways from a block back to it that pass no block which all ways from it to the end pass. Lanes that do not take them wait
+ * there, for those that do, however often. Two loops may share a head, so loops that are nested as a tree of heads would miss them. NULL: there
+ * is no such way. */
+static uint8_t *way_back(const analysis *a, uint32_t from)
+{
+    uint8_t *forth = xl_alloc(a->x, a->nblocks), *back = xl_alloc(a->x, a->nblocks);
+    uint32_t *stack = xl_alloc(a->x, (a->nblocks + 1u) * sizeof *stack), n = 0;
+    stack[n++] = from;
+    while (n) {
+        uint32_t b = stack[--n];
+        for (uint32_t k = 0; k < a->blocks[b].nsuccessors; k++) {
+            uint32_t to = a->blocks[b].successors[k];
+            if (forth[to] || a->component[to] != a->component[from] || (to != from && passes(a, from, to))) continue;
+            forth[to] = 1;
+            if (to != from) stack[n++] = to;
+        }
+    }
+    if (!forth[from]) return NULL;
+    back[from] = 1;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t b = a->nblocks; b-- > 0;)
+            for (uint32_t k = 0; forth[b] && !back[b] && k < a->blocks[b].nsuccessors; k++)
+                if (back[a->blocks[b].successors[k]]) back[b] = changed = true;
+    }
+    return back;
+}
+
+static bool ends_with_tainted(const analysis *a, uint32_t b, const uint8_t *tainted)
+{
+    return reads_tainted(&a->f->insns[a->blocks[b].end - 1], tainted);
+}
+
+/* Does the loop, or one inside it, end by what a watching instruction inside reads? */
+static bool spins(const analysis *a, uint32_t component)
+{
+    uint8_t *blocks = xl_alloc(a->x, a->nblocks);
+    for (uint32_t b = 0; b < a->nblocks; b++) blocks[b] = a->component[b] == component;
+    const uint8_t *tainted = find_tainted(a, blocks);
+    for (uint32_t b = 0; b < a->nblocks; b++) {
+        if (!blocks[b] || !ends_with_tainted(a, b, tainted)) continue;
+        if (leaves(a, b)) return true;
+        const uint8_t *loop = a->blocks[b].conditional ? way_back(a, b) : NULL;
+        if (loop && ends_with_tainted(a, b, find_tainted(a, loop))) return true;
+    }
     return false;
 }
 

@@ -34,6 +34,7 @@ div_brx sm_75 hand
 div_calls sm_80 nvcc
 div_irreducible sm_75 hand
 div_lane_lock sm_75 nvcc
+div_lock_loop sm_75 nvcc
 div_mask_loop sm_90 nvcc
 div_nested_break sm_80 nvcc
 div_predicates sm_89 nvcc
