@@ -116,6 +116,12 @@ class Forwarded(unittest.TestCase):
         self.assertNotIn("dump:", done.stderr)
         self.assertEqual((lambda d: (d.returncode, d.stderr))(run("exec", SPIED)), (0, ""))
 
+    def test_statistics_wait_for_nothing(self):
+        done = run("exec", "--stats", "--", SPIED, "waits")
+        self.assertEqual((done.returncode, done.stdout), (0, "driver_spied: ok\n"))
+        self.assertEqual(table(done.stderr)["wait"][0], 3)
+        self.assertGreater(table(done.stderr)["wait"][1], 0)
+
     def test_traced_as_well(self):
         with tempfile.TemporaryDirectory() as folder:
             done = run("exec", "--trace", "--stats", "--dump", folder, SPIED)

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "runtime/driver/spy.h"
 
 #define HOOK_ROW(symbol) [DR_ROW_##symbol] = (dr_any_fn)real_##symbol,
@@ -35,9 +36,11 @@ static void forked(void)
     dr_forked = atomic_load(&initialised);     /* nothing was begun: the child may begin */
 }
 
-static void watch_forks(void)
+/* Before the driver's own end, which came before this. */
+static void begin_to_watch(void)
 {
     pthread_atfork(NULL, NULL, forked);
+    atexit(dr_real_times_end);
 }
 
 cu_result real_cuInit(uint32_t flags)
@@ -46,7 +49,7 @@ cu_result real_cuInit(uint32_t flags)
     if (refused)
         return DR_ERROR(INVALID_VALUE);
     cu_result result = DR_NEXT(cuInit)(flags);
-    pthread_once(&watch_once, watch_forks);
+    pthread_once(&watch_once, begin_to_watch);
     if (!result)
         atomic_store(&initialised, true);
     return result;
@@ -84,6 +87,7 @@ static void leave(cu_context context)
 {
     if (!context)
         return;
+    dr_real_times_leave(context);
     dr_real_code_leave(context);
     dr_real_objects_leave(context);
     dr_real_captures_leave(context);

@@ -84,7 +84,17 @@ void dr_real_tell(const dr_real_code *code, const char *why);
 /* Everything of a context that is going. */
 void dr_real_code_leave(cu_context context);
 
-/* ------------------------------------------------------------ launches (real_launch.c) */
+/* ------------------------------------------------------------ launches (real_launch.c, real_time.c) */
+
+/* Around a launch; NULL: it cannot be timed this way. In place of the end: it was refused. */
+void *dr_real_time_begin(cu_stream stream);
+void dr_real_time_end(void *time, cu_stream stream, const char *kernel);
+void dr_real_time_drop(void *time);
+/* Takes in some of the times that are there by now. Not while a stream is captured: asking spoils the capture. */
+void dr_real_times_collect(void);
+void dr_real_times_leave(cu_context context);
+/* At the program's end: what is not there now has none. */
+void dr_real_times_end(void);
 
 void dr_real_captures_leave(cu_context context);
 

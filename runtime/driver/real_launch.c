@@ -1,7 +1,7 @@
 /* real_launch.c - launches on their way to a real driver: counted, timed, and dumped.
  *
- * A launch that is timed or dumped stands alone: the context has done everything before it begins, and is waited for when it has begun. While
- * a stream is captured nothing may be waited for; launches are only counted then.
+ * A launch that is dumped stands alone: the context has done everything before it begins, and is waited for when it has begun. Others are timed
+ * by events. While a stream is captured nothing may be waited for, nor asked; launches are only counted then.
  */
 #include "runtime/driver/real.h"
 
@@ -104,7 +104,9 @@ cu_result real_cuStreamDestroy_v2(cu_stream stream)
 
 /* ------------------------------------------------------------ around a launch */
 
-typedef enum manner { UNSEEN, ALONE, CAPTURED, BESIDE_CAPTURE } manner;
+typedef enum manner { UNSEEN, ALONE, TIMED, CAPTURED, BESIDE_CAPTURE } manner;
+
+static pthread_mutex_t alone_lock = PTHREAD_MUTEX_INITIALIZER;
 
 typedef struct launch {
     dr_spied spied;
@@ -112,7 +114,9 @@ typedef struct launch {
     dr_real_code code;
     bool known;
     manner manner;
-    uint64_t started;
+    cu_stream stream;
+    void *time;                    /* TIMED */
+    uint64_t started;              /* ALONE */
 } launch;
 
 static manner manner_of(cu_stream stream)
@@ -124,7 +128,7 @@ static manner manner_of(cu_stream stream)
     pthread_mutex_lock(&lock);
     bool any = ncaptures > 0;
     pthread_mutex_unlock(&lock);
-    return any ? BESIDE_CAPTURE : ALONE;
+    return any ? BESIDE_CAPTURE : TIMED;
 }
 
 static cu_result wait_for_all(void)
@@ -138,19 +142,39 @@ static const dr_dump_source *describe(dr_spied *spied)
     return l->known ? dr_real_describe(&l->of) : NULL;
 }
 
+/* Everything before it is done, and no other thread launches. */
+static void begin_alone(launch *l)
+{
+    pthread_mutex_lock(&alone_lock);
+    if (wait_for_all() == CUABI_SUCCESS) {
+        dr_spy_begin(&l->spied);
+        l->started = dr_now_ns();
+        return;
+    }
+    pthread_mutex_unlock(&alone_lock);
+    l->manner = UNSEEN;            /* an earlier launch has failed, or there is no context: the driver says so */
+}
+
 static void begin(launch *l, cu_function function, cu_stream stream)
 {
     l->manner = manner_of(stream);
-    if (l->manner == ALONE && wait_for_all() != CUABI_SUCCESS)
-        l->manner = UNSEEN;        /* an earlier launch has failed, or there is no context: the driver says so */
     if (l->manner == UNSEEN)
         return;
+    l->stream = stream;
     l->known = dr_real_code_find(function, &l->code);
     l->of.code = &l->code;
     l->spied = (dr_spied){.kernel = l->known ? l->code.name : "(a kernel that was not looked up)", .describe = describe};
-    if (l->manner == ALONE)
-        dr_spy_begin(&l->spied);
-    l->started = dr_now_ns();
+    if (l->manner != TIMED)
+        return;
+    dr_real_times_collect();
+    if (l->known && dr_spy_dumps_kernel(l->spied.kernel))
+        l->manner = ALONE;
+    else
+        l->time = dr_real_time_begin(stream);
+    if (l->manner == ALONE || !l->time) {
+        l->manner = ALONE;
+        begin_alone(l);
+    }
 }
 
 static void count_captured(const launch *l)
@@ -175,11 +199,11 @@ static void meet_unknown(launch *l, cu_function function)
         dr_real_tell_once(&told, "dump: a kernel that the program did not look up by its name is not dumped");
 }
 
-static cu_result end(launch *l, cu_function function, cu_result result)
+static void end_alone(launch *l, cu_function function, cu_result result)
 {
-    if (l->manner == ALONE && result)
+    if (result)
         dr_spy_drop(&l->spied);
-    else if (l->manner == ALONE) {
+    else {
         cu_result ended = wait_for_all();
         uint64_t ns = dr_now_ns() - l->started;
         if (!l->known)
@@ -187,6 +211,20 @@ static cu_result end(launch *l, cu_function function, cu_result result)
         else if (l->of.why_not)
             dr_real_tell(&l->code, l->of.why_not);
         dr_spy_end(&l->spied, ns, ended);
+    }
+    pthread_mutex_unlock(&alone_lock);
+}
+
+static cu_result end(launch *l, cu_function function, cu_result result)
+{
+    if (l->manner == ALONE)
+        end_alone(l, function, result);
+    else if (l->manner == TIMED && result)
+        dr_real_time_drop(l->time);
+    else if (l->manner == TIMED) {
+        if (!l->known)
+            meet_unknown(l, function);
+        dr_real_time_end(l->time, l->stream, l->spied.kernel);
     } else if (l->manner != UNSEEN && !result)
         count_captured(l);
     if (l->known)

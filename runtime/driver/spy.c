@@ -75,7 +75,8 @@ __attribute__((destructor)) static void print_stats(void)
     if (!wants_stats || dr_forked || pthread_mutex_trylock(&lock))
         return;
     uint64_t launches = 0, ns = 0;
-    qsort(kernels, nkernels, sizeof *kernels, by_time);
+    if (nkernels)
+        qsort(kernels, nkernels, sizeof *kernels, by_time);
     fprintf(stderr, "ptxbridge: %12s %12s %12s %12s  kernel\n", "launches", "total ms", "mean ms", "longest ms");
     for (size_t i = 0; i < nkernels + (others.launches > 0); i++) {
         const kernel_count *k = i < nkernels ? &kernels[i] : &others;
@@ -97,11 +98,34 @@ bool dr_spy_dumps(void)
     return dump_folder != NULL;
 }
 
-void dr_spy_count(const char *kernel)
+bool dr_spy_dumps_kernel(const char *kernel)
+{
+    if (!dump_folder)
+        return false;
+    pthread_mutex_lock(&lock);
+    bool wanted = count_of(kernel)->dumped < most_launches;
+    pthread_mutex_unlock(&lock);
+    return wanted;
+}
+
+/* Under the lock. */
+static void add(kernel_count *k, uint64_t ns)
+{
+    k->launches++;
+    k->ns += ns;
+    k->longest = ns > k->longest ? ns : k->longest;
+}
+
+void dr_spy_note(const char *kernel, uint64_t ns)
 {
     pthread_mutex_lock(&lock);
-    count_of(kernel)->launches++;
+    add(count_of(kernel), ns);
     pthread_mutex_unlock(&lock);
+}
+
+void dr_spy_count(const char *kernel)
+{
+    dr_spy_note(kernel, 0);
 }
 
 void dr_spy_begin(dr_spied *launch)
@@ -122,10 +146,7 @@ void dr_spy_end(dr_spied *launch, uint64_t ns, cu_result result)
 {
     if (!dump_folder)
         pthread_mutex_lock(&lock);
-    kernel_count *k = count_of(launch->kernel);
-    k->launches++;
-    k->ns += ns;
-    k->longest = ns > k->longest ? ns : k->longest;
+    add(count_of(launch->kernel), ns);
     if (dumped)
         dr_dump_after(dumped, result, launch->fault, atomic_load(&disturbed));
     dumped = NULL;

@@ -9,8 +9,9 @@ extern bool dr_spying;
 
 /* Reads PTXBRIDGE_STATS, PTXBRIDGE_DUMP and PTXBRIDGE_DUMP_LAUNCHES; false, and said on stderr, when the last is no number. */
 bool dr_spy_start(void);
-/* Launches are dumped, too. */
+/* Launches are dumped, too; another one of this kernel is to be. */
 bool dr_spy_dumps(void);
+bool dr_spy_dumps_kernel(const char *kernel);
 
 /* A launch on any device. `describe` is asked when a case is to be made of it; NULL: that cannot be. What it gives stays until the end. */
 typedef struct dr_spied dr_spied;
@@ -25,8 +26,9 @@ void dr_spy_begin(dr_spied *launch);
 void dr_spy_end(dr_spied *launch, uint64_t ns, cu_result result);
 /* In place of the end: it was refused, and nothing ran. */
 void dr_spy_drop(dr_spied *launch);
-/* A launch that is counted and no more. */
+/* A launch that is counted and no more; one that is timed as well. */
 void dr_spy_count(const char *kernel);
+void dr_spy_note(const char *kernel, uint64_t ns);
 
 /* The same for a launch on our own devices. */
 void dr_spy_before(const dr_launch *launch);

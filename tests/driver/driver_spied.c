@@ -33,7 +33,8 @@ static const char text[] = HEAD
     " ld.global.u64 %d5, [%d3+8]; add.u64 %d5, %d5, %d2; st.global.u64 [%d3+8], %d5; st.global.u32 [%d3], %r1; ret;\n}\n"
     ".visible .entry fail(.param .u64 out)\n{\n .reg .b64 %d<2>; .reg .b32 %r<2>;\n"
     " ld.param.u64 %d1, [out]; ld.global.u32 %r1, [%d1]; trap; ret;\n}\n"
-    ".visible .entry future(.param .u64 out)\n{\n .reg .b64 %d<2>;\n ld.param.u64 %d1, [out]; ret;\n}\n";
+    ".visible .entry wait(.param .u64 flag)\n{\n .reg .b64 %d<2>; .reg .b32 %r<2>; .reg .pred %p;\n ld.param.u64 %d1, [flag];\n"
+    "L: ld.volatile.global.u32 %r1, [%d1]; setp.eq.u32 %p, %r1, 0; @%p bra L;\n ret;\n}\n";
 
 static cu_function fill_kernel;
 static cu_module module;
@@ -265,12 +266,36 @@ static void fault(void)
     EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL) == CUABI_CUDA_ERROR_LAUNCH_FAILED);
 }
 
-int main(void)
+/* A kernel that ends when the host has done something after its launch: statistics must not wait for it. */
+static int wait_for_host(void)
+{
+    cu_context context;
+    cu_function f;
+    void *flag;
+    CHECK(cuInit(0));
+    CHECK(cuCtxCreate_v2(&context, 0, 0));
+    CHECK(cuModuleLoadData(&module, text));
+    CHECK(cuModuleGetFunction(&f, module, "wait"));
+    CHECK(cuMemHostAlloc(&flag, 64, CUABI_CU_MEMHOSTALLOC_DEVICEMAP));
+    for (int i = 0; i < 3; i++) {
+        *(volatile uint32_t *)flag = 0;
+        void *params[] = {&flag};
+        CHECK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+        *(volatile uint32_t *)flag = 1;
+        CHECK(cuCtxSynchronize());
+    }
+    printf("driver_spied: ok\n");
+    return 0;
+}
+
+int main(int argc, char **argv)
 {
     cu_context context, second;
     cu_function count;
     cu_stream stream;
     cu_module own;
+    if (argc > 1 && strcmp(argv[1], "waits") == 0)
+        return wait_for_host();
     EXPECT(cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL) != CUABI_SUCCESS);      /* before everything */
     CHECK(cuInit(0));
     CHECK(cuCtxCreate_v2(&second, 0, 0));
