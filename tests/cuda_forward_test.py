@@ -36,9 +36,13 @@ def load(folder):
 
 
 class Forwarded(unittest.TestCase):
-    def check_cases(self, folder, devices=DEVICES):
+    def check_cases(self, folder):
+        """All on the first device, one of each kernel on the others."""
+        met = set()
         for path, case in load(folder):
             self.assertNotIn("NOT WHOLE", case["description"])
+            devices = DEVICES[:1] if case["entry"] in met else DEVICES
+            met.add(case["entry"])
             for device in devices:
                 done = run("run", str(path), "--device", device, library="")
                 self.assertEqual(done.returncode, 0, (path, device, done.stdout, done.stderr))
@@ -49,24 +53,36 @@ class Forwarded(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (0, "driver_spied: ok\n"), done.stderr)
             counts = table(done.stderr)
             self.assertEqual({name: row[0] for name, row in counts.items()},
-                             {"fill": 6, "count": 2, "sample": 1, "hidden": 2, "fail": 1, "fill (captured)": 1, "fill (beside a capture)": 1})
+                             {"fill": 8, "count": 2, "sample": 1, "peek": 1, "bump": 1, "hidden": 2, "fail": 1, "fill (captured)": 1, "fill (beside a capture)": 1})
             for name, (n, total, mean, longest) in counts.items():
                 self.assertEqual(total > 0, "(" not in name, name)
                 self.assertTrue(abs(total - n * mean) < 0.01 and longest <= total, name)
             for said in ("that is captured", "while another stream is captured", "the kernels of graphs", "it holds no PTX", "are not dumped"):
                 self.assertEqual(done.stderr.count(said), 1, said)
             cases = load(folder)
-            self.assertEqual([case["entry"] for _, case in cases], ["count"] + 5 * ["fill"] + ["count", "sample", "fill", "fail"])
+            self.assertEqual([case["entry"] for _, case in cases],
+                             ["count"] + 5 * ["fill"] + ["count", "sample", "peek"] + 3 * ["fill"] + ["bump", "fail"])
             values = [case["params"][1]["u32"] for _, case in cases if case["entry"] == "fill"]
-            self.assertEqual(values, [100, 200, 300, 400, 500, 600])
+            self.assertEqual(values, [100, 200, 300, 400, 500, 600, 700, 701])
+            self.assertEqual([i for i, (_, case) in enumerate(cases) if case.get("cooperative")], [10, 11])
             self.assertEqual([cases[2][1]["shared"], cases[3][1]["shared"], cases[3][1]["block"]], [64, 16, [32, 1, 1]])
             self.assertEqual(cases[4][1]["params"][0]["offset"], 64)               # in the middle of pinned memory
-            self.assertEqual([len(case["expect"]) for _, case in cases], 10 * [1])
-            self.assertEqual(cases[9][1]["expect"], [{"fault": "trap"}])
+            self.assertEqual(cases[-1][1]["expect"], [{"fault": "trap"}])
+            # A handle in memory is carried over, one whose array is gone stays a number.
+            peek = cases[8][1]
+            self.assertEqual((len(peek["textures"]), [p["offset"] for p in peek["buffers"]["b1"]["pointers"]]), (1, [0]))
             self.check_cases(folder)
             # Variables are the module's, or the library's that was launched.
             held = [(pathlib.Path(folder) / cases[i][1]["globals"]["total"]["raw"]).read_bytes() for i in (0, 6)]
             self.assertEqual([int.from_bytes(h[:8], "little") for h in held], [5, 7])
+
+    def test_every_kind_of_memory(self):
+        for kind in ("device", "pitch", "managed", "async", "pool", "pinned", "host", "registered", "mapped"):
+            with tempfile.TemporaryDirectory() as folder:
+                done = run("exec", "--dump", folder, "--", SPIED, kind)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), kind)
+                case = load(folder)[0][1]
+                self.assertEqual([case["params"][0].get("offset"), len(case["buffers"]), len(case["expect"])], [16, 1, 1], kind)
 
     def test_numbers_that_are_equal_to_a_handle_stay_numbers(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -102,7 +118,7 @@ class Forwarded(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             run("exec", "--dump", folder, SPIED, PTXBRIDGE_DUMP_LAUNCHES="2", PTXBRIDGE_CAPABILITY="9.0")
             entries = [case["entry"] for _, case in load(folder)]
-            self.assertEqual({name: entries.count(name) for name in entries}, {"count": 2, "fill": 2, "sample": 1, "fail": 1})
+            self.assertEqual({name: entries.count(name) for name in entries}, {"count": 2, "fill": 2, "sample": 1, "peek": 1, "bump": 1, "fail": 1})
             self.assertEqual({case["mma_model"] for _, case in load(folder)}, {"hopper"})
         for extra in ([], ["--stats"]):
             done = run("exec", *extra, SPIED, PTXBRIDGE_DUMP_LAUNCHES="many")
@@ -112,7 +128,7 @@ class Forwarded(unittest.TestCase):
     def test_statistics_alone_and_nothing_at_all(self):
         done = run("exec", "--stats", SPIED)
         self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertEqual(table(done.stderr)["fill"][0], 6)
+        self.assertEqual(table(done.stderr)["fill"][0], 8)
         self.assertNotIn("dump:", done.stderr)
         self.assertEqual((lambda d: (d.returncode, d.stderr))(run("exec", SPIED)), (0, ""))
 
@@ -127,7 +143,7 @@ class Forwarded(unittest.TestCase):
             done = run("exec", "--trace", "--stats", "--dump", folder, SPIED)
             self.assertEqual(done.returncode, 0, done.stdout)
             self.assertRegex(done.stderr, r"cuLaunchKernel_ptsz\(function=.*block_x=32, .*\) = 0\n")
-            self.assertEqual((table(done.stderr)["fill"][0], len(load(folder))), (6, 10))
+            self.assertEqual((table(done.stderr)["fill"][0], len(load(folder))), (8, 14))
 
     def test_a_driver_with_few_functions(self):
         with tempfile.TemporaryDirectory() as folder:

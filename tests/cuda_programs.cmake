@@ -135,7 +135,7 @@ set_tests_properties(cuda_exec.options PROPERTIES TIMEOUT 300)
 # Forwarded to a library that plays NVIDIA's driver.
 set(forwarded_programs $<TARGET_FILE:driver_saxpy> $<TARGET_FILE:driver_pointers> $<TARGET_FILE:driver_link> $<TARGET_FILE:driver_images>)
 if(PTXBRIDGE_NVCC AND NOT PTXBRIDGE_SANITIZE)
-  list(APPEND forwarded_programs ${programs_folder}/vector_add ${programs_folder}/textures)
+  list(APPEND forwarded_programs ${programs_folder}/vector_add ${programs_folder}/textures ${programs_folder}/cooperative)
 endif()
 list(JOIN exec_devices "," forwarded_devices)
 add_test(NAME cuda_exec.forwarded COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda_forward_test.py $<TARGET_FILE:ptxbridge_cli>

@@ -17,6 +17,8 @@ dump_case dump_now;
 #define now dump_now
 
 static uint64_t last_case, last_module;
+/* All pieces lie in [lowest, highest). Variables may lie outside what the source knew before it was asked for them. */
+static uint64_t lowest, highest;
 
 void dump_lose(const char *format, ...)
 {
@@ -64,6 +66,8 @@ static bool add_piece(const dump_piece *p)
     to->before = malloc(p->bytes);
     if (to->before && now.source->read(now.source, to->before, to->base, to->bytes)) {
         now.npieces++;
+        lowest = p->base < lowest ? p->base : lowest;
+        highest = p->base + p->bytes > highest ? p->base + p->bytes : highest;
         return true;
     }
     free(to->before);
@@ -86,7 +90,7 @@ static void take_variables(void)
 /* Index of the piece that holds an address; -1: none does. */
 static int known_piece(uint64_t address)
 {
-    if (address < now.source->low || address >= now.source->high)
+    if (address < lowest || address >= highest)
         return -1;
     for (int i = 0; i < now.npieces; i++)
         if (address - now.pieces[i].base < now.pieces[i].bytes)
@@ -137,6 +141,8 @@ bool dr_dump_before(const dr_dump_source *source, const char *folder)
     now.source = source;
     now.npieces = now.npointers = now.nimages = now.nentries = 0;
     now.lost[0] = '\0';
+    lowest = UINT64_MAX;
+    highest = 0;
     if (!name_module(source))
         return false;
     now.number = ++last_case;

@@ -68,17 +68,6 @@ static bool find_variable(const dr_dump_source *s, const ptx_variable *v, uint64
     return result == CUABI_SUCCESS && size > 0;
 }
 
-/* Addresses of variables are among those that are looked for. */
-static void extend_over_variables(const ptx_module *m)
-{
-    for (uint32_t i = 0; i < m->nvariables; i++) {
-        const ptx_variable *v = m->variables[i];
-        uint64_t base, bytes;
-        if ((v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST) && v->size && find_variable(&now.source, v, &base, &bytes))
-            dr_real_extend(base, bytes);
-    }
-}
-
 /* ------------------------------------------------------------ textures */
 
 static bool find_object(const dr_dump_source *s, uint64_t handle, dr_dump_object *out)
@@ -245,7 +234,6 @@ const dr_dump_source *dr_real_describe(dr_real_launch *l)
                                   .levels = count_levels, .level = find_level, .describe = describe, .texels = read_texels};
     memcpy(now.source.grid, l->grid, sizeof l->grid);
     memcpy(now.source.block, l->block, sizeof l->block);
-    extend_over_variables(m);
     dr_real_bounds(&now.source.low, &now.source.high);
     name_handles(entry);
     return &now.source;

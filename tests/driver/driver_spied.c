@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "runtime/cuda/cuda_types.h"
 
 #define CUDA_VERSION 1000000
@@ -33,6 +34,14 @@ static const char text[] = HEAD
     " ld.global.u64 %d5, [%d3+8]; add.u64 %d5, %d5, %d2; st.global.u64 [%d3+8], %d5; st.global.u32 [%d3], %r1; ret;\n}\n"
     ".visible .entry fail(.param .u64 out)\n{\n .reg .b64 %d<2>; .reg .b32 %r<2>;\n"
     " ld.param.u64 %d1, [out]; ld.global.u32 %r1, [%d1]; trap; ret;\n}\n"
+    ".visible .entry bump(.param .u64 out, .param .u32 v)\n{\n"            /* out[tid] += v */
+    " .reg .b64 %d<3>; .reg .b32 %r<4>;\n"
+    " ld.param.u64 %d1, [out]; ld.param.u32 %r1, [v]; mov.u32 %r2, %tid.x; mad.wide.u32 %d2, %r2, 4, %d1;\n"
+    " ld.global.u32 %r3, [%d2]; add.u32 %r3, %r3, %r1; st.global.u32 [%d2], %r3; ret;\n}\n"
+    ".visible .entry peek(.param .u64 handles, .param .u64 out)\n{\n"      /* a texture whose handle is in memory */
+    " .reg .b64 %d<4>; .reg .b32 %r<6>; .reg .f32 %f<2>;\n"
+    " ld.param.u64 %d1, [handles]; ld.param.u64 %d2, [out]; ld.global.u64 %d3, [%d1]; mov.f32 %f1, 0f3fc00000;\n"
+    " tex.2d.v4.s32.f32 {%r1, %r2, %r3, %r4}, [%d3, {%f1, %f1}]; st.global.u32 [%d2], %r1; ret;\n}\n"
     ".visible .entry wait(.param .u64 flag)\n{\n .reg .b64 %d<2>; .reg .b32 %r<2>; .reg .pred %p;\n ld.param.u64 %d1, [flag];\n"
     "L: ld.volatile.global.u32 %r1, [%d1]; setp.eq.u32 %p, %r1, 0; @%p bra L;\n ret;\n}\n";
 
@@ -75,6 +84,42 @@ static void launch_configured(uint32_t v)
     expect_filled(out, v);
 }
 
+static void launch_cooperatively(uint32_t v)
+{
+    cu_address out = memory(128);
+    void *params[] = {&out, &v};
+    cu_launch_attribute whole = {.id = CUABI_CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
+    cu_launch_config config = {.grid = {1, 1, 1}, .block = {32, 1, 1}, .attributes = &whole, .attribute_count = 1};
+    CHECK(cuLaunchKernelEx(&config, fill_kernel, params, NULL));
+    expect_filled(out, v++);
+    CHECK(cuLaunchCooperativeKernel(fill_kernel, 1, 1, 1, 32, 1, 1, 0, NULL, params));
+    expect_filled(out, v);
+}
+
+static void rest(void *user)
+{
+    (void)user;
+    nanosleep(&(struct timespec){0, 30000000}, NULL);
+}
+
+/* What the launch finds is made by what stands before it in a stream that waits for no other, and takes its time. */
+static void launch_behind_others(uint32_t v)
+{
+    cu_function bump;
+    cu_stream stream;
+    cu_address out = memory(128);
+    uint32_t got[32];
+    void *params[] = {&out, &v};
+    CHECK(cuModuleGetFunction(&bump, module, "bump"));
+    CHECK(cuStreamCreate(&stream, CUABI_CU_STREAM_NON_BLOCKING));
+    CHECK(cuLaunchHostFunc(stream, rest, NULL));
+    CHECK(cuMemsetD32Async(out, 7, 32, stream));
+    CHECK(cuLaunchKernel(bump, 1, 1, 1, 32, 1, 1, 0, stream, params, NULL));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuMemcpyDtoH_v2(got, out, sizeof got));
+    EXPECT(got[31] == 7 + v);
+}
+
 static void launch_old(uint32_t v)
 {
     cu_address out = memory(128);
@@ -98,9 +143,7 @@ static void launch_looked_up(uint32_t v)
     memcpy(&launch, &pointer, sizeof launch);
     CHECK(cuMemHostAlloc(&host, 4096, CUABI_CU_MEMHOSTALLOC_DEVICEMAP));
     memset(host, 0xdd, 4096);
-    cu_address out;
-    CHECK(cuMemHostGetDevicePointer_v2(&out, (char *)host + 64, 0));
-    void *params[] = {&out, &v};
+    void *out = (char *)host + 64, *params[] = {&out, &v};
     CHECK(launch(fill_kernel, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
     CHECK(cuStreamSynchronize(CUABI_STREAM_PER_THREAD));
     EXPECT(((uint32_t *)host)[16 + 7] == v + 7);
@@ -176,6 +219,13 @@ static void launch_with_texture(void)
     CHECK(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
     CHECK(cuMemcpyDtoH_v2(got, out, sizeof got));
     EXPECT((uint32_t)got[0] == 105 && got[1] == 2 * texture && got[2] == dead);
+    cu_address handles = memory(24), seen = memory(8);
+    CHECK(cuMemcpyHtoD_v2(handles, ((uint64_t[]){texture, dead, 0}), 24));
+    CHECK(cuModuleGetFunction(&kernel, module, "peek"));
+    void *params_peek[] = {&handles, &seen};
+    CHECK(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, params_peek, NULL));
+    CHECK(cuMemcpyDtoH_v2(got, seen, 8));
+    EXPECT((uint32_t)got[0] == 105);
     CHECK(cuTexObjectDestroy(texture));
     CHECK(cuTexObjectDestroy(dead));
 }
@@ -266,6 +316,62 @@ static void fault(void)
     EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL) == CUABI_CUDA_ERROR_LAUNCH_FAILED);
 }
 
+/* One launch over memory of one kind, and nothing else allocated: has it been seen? */
+static cu_address memory_of_kind(const char *kind)
+{
+    cu_address p = 0;
+    void *host = NULL;
+    size_t pitch;
+    cu_pool pool;
+    if (strcmp(kind, "device") == 0)
+        CHECK(cuMemAlloc_v2(&p, 4096));
+    if (strcmp(kind, "pitch") == 0)
+        CHECK(cuMemAllocPitch_v2(&p, &pitch, 128, 2, 4));
+    if (strcmp(kind, "managed") == 0)
+        CHECK(cuMemAllocManaged(&p, 4096, CUABI_CU_MEM_ATTACH_GLOBAL));
+    if (strcmp(kind, "async") == 0)
+        CHECK(cuMemAllocAsync(&p, 4096, NULL));
+    if (strcmp(kind, "pool") == 0) {
+        CHECK(cuDeviceGetDefaultMemPool(&pool, 0));
+        CHECK(cuMemAllocFromPoolAsync(&p, 4096, pool, NULL));
+    }
+    if (strcmp(kind, "pinned") == 0)
+        CHECK(cuMemHostAlloc(&host, 4096, CUABI_CU_MEMHOSTALLOC_DEVICEMAP));
+    if (strcmp(kind, "host") == 0)
+        CHECK(cuMemAllocHost_v2(&host, 4096));
+    if (strcmp(kind, "registered") == 0) {
+        host = aligned_alloc(4096, 4096);
+        CHECK(cuMemHostRegister_v2(host, 4096, CUABI_CU_MEMHOSTREGISTER_DEVICEMAP));
+    }
+    if (strcmp(kind, "mapped") == 0) {
+        const cu_alloc_prop prop = {.type = CUABI_CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CUABI_CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+        const cu_access_desc access = {prop.location, CUABI_CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+        cu_memory_handle handle;
+        CHECK(cuMemAddressReserve(&p, 4 << 20, 0, 0, 0));
+        CHECK(cuMemCreate(&handle, 2 << 20, &prop, 0));
+        CHECK(cuMemMap(p, 2 << 20, 0, handle, 0));
+        CHECK(cuMemSetAccess(p, 2 << 20, &access, 1));
+    }
+    return p ? p : (cu_address)(uintptr_t)host;
+}
+
+static int launch_over(const char *kind)
+{
+    cu_context context;
+    CHECK(cuInit(0));
+    CHECK(cuCtxCreate_v2(&context, 0, 0));
+    CHECK(cuModuleLoadData(&module, text));
+    CHECK(cuModuleGetFunction(&fill_kernel, module, "fill"));
+    cu_address out = memory_of_kind(kind) + 16;
+    uint32_t v = 5;
+    void *params[] = {&out, &v};
+    CHECK(cuLaunchKernel(fill_kernel, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
+    CHECK(cuCtxSynchronize());
+    expect_filled(out, v);
+    printf("driver_spied: ok\n");
+    return 0;
+}
+
 /* A kernel that ends when the host has done something after its launch: statistics must not wait for it. */
 static int wait_for_host(void)
 {
@@ -296,6 +402,8 @@ int main(int argc, char **argv)
     cu_module own;
     if (argc > 1 && strcmp(argv[1], "waits") == 0)
         return wait_for_host();
+    if (argc > 1)
+        return launch_over(argv[1]);
     EXPECT(cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL) != CUABI_SUCCESS);      /* before everything */
     CHECK(cuInit(0));
     CHECK(cuCtxCreate_v2(&second, 0, 0));
@@ -318,6 +426,8 @@ int main(int argc, char **argv)
     launch_with_texture();
     launch_captured();
     launch_packed(600);
+    launch_cooperatively(700);
+    launch_behind_others(800);
     launch_machine_code();
     fault();
     printf("driver_spied: ok\n");
