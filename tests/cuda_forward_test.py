@@ -53,7 +53,8 @@ class Forwarded(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (0, "driver_spied: ok\n"), done.stderr)
             counts = table(done.stderr)
             self.assertEqual({name: row[0] for name, row in counts.items()},
-                             {"fill": 8, "count": 2, "sample": 1, "peek": 1, "bump": 1, "hidden": 2, "fail": 1, "fill (captured)": 1, "fill (beside a capture)": 1})
+                             {"fill": 8, "count": 2, "sample": 1, "peek": 1, "bump": 1, "hidden": 2, "fail": 1, "fill (captured)": 1,
+                              "fill (beside a capture)": 1})
             for name, (n, total, mean, longest) in counts.items():
                 self.assertEqual(total > 0, "(" not in name, name)
                 self.assertTrue(abs(total - n * mean) < 0.01 and longest <= total, name)

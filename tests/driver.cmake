@@ -26,7 +26,8 @@ add_dependencies(cuda_played ptxb_driver_files)
 set_target_properties(cuda_played PROPERTIES NO_SONAME ON LINK_DEPENDS ${PLAYED_DRIVER}/played.map)
 target_link_libraries(cuda_played PRIVATE ptxb_runtime)
 target_link_options(cuda_played PRIVATE -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,--version-script=${PLAYED_DRIVER}/played.map
-                    -Wl,--wrap=getenv -Wl,--wrap=impl_cuLinkComplete -Wl,--wrap=dr_image_parse)
+                    -Wl,--wrap=getenv -Wl,--wrap=impl_cuLinkComplete -Wl,--wrap=dr_image_parse
+                    -Wl,--wrap=impl_cuModuleGetGlobal_v2 -Wl,--wrap=impl_cuArray3DGetDescriptor_v2)
 add_executable(driver_spied ${CMAKE_CURRENT_SOURCE_DIR}/driver/driver_spied.c)
 target_link_libraries(driver_spied PRIVATE ptxb_flags ptxb_driver)
 add_dependencies(driver_spied ptxb_driver_files)

@@ -302,6 +302,10 @@ static void be_wrong(void)
     EXPECT(cuModuleUnload(NULL) != CUABI_SUCCESS);
     EXPECT(cuTexObjectDestroy(77) != CUABI_SUCCESS);
     EXPECT(cuArrayDestroy(NULL) != CUABI_SUCCESS);
+    CHECK(cuModuleLoadData(&m, text));
+    CHECK(cuModuleGetFunction(&f, m, "fill"));
+    CHECK(cuModuleUnload(m));
+    EXPECT(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL) != CUABI_SUCCESS);
     CHECK(cuMemFree_v2(out));
 }
 
@@ -313,7 +317,8 @@ static void fault(void)
     CHECK(cuModuleGetFunction(&f, module, "fail"));
     CHECK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
     EXPECT(cuCtxSynchronize() == CUABI_CUDA_ERROR_LAUNCH_FAILED);
-    EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL) == CUABI_CUDA_ERROR_LAUNCH_FAILED);
+    for (int i = 0; i < 3; i++)
+        EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL) == CUABI_CUDA_ERROR_LAUNCH_FAILED);
 }
 
 /* One launch over memory of one kind, and nothing else allocated: has it been seen? */

@@ -4,6 +4,8 @@
  *   getenv              its settings are not those of the copy that forwards: PLAYED_DEVICE (cpu) instead of PTXBRIDGE_DEVICE, and nothing is
  *                       traced, counted or dumped
  *   cuLinkComplete      what a link makes looks like machine code, as NVIDIA's does, and modules are loaded from that
+ *   cuModuleGetGlobal, cuArray3DGetDescriptor   handles that do not exist end the process, as they may under NVIDIA's driver: what looks at
+ *                       launches must not ask about them
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,11 @@ cu_result __real_impl_cuLinkComplete(cu_link state, void **cubin_out, size_t *si
 cu_result __wrap_impl_cuLinkComplete(cu_link state, void **cubin_out, size_t *size_out);
 cu_result __real_dr_image_parse(const void *image, size_t bytes, int capability, dr_jit *jit, ptx_module **out);
 cu_result __wrap_dr_image_parse(const void *image, size_t bytes, int capability, dr_jit *jit, ptx_module **out);
+
+cu_result __real_impl_cuModuleGetGlobal_v2(cu_address *address, size_t *bytes, cu_module module, const char *name);
+cu_result __wrap_impl_cuModuleGetGlobal_v2(cu_address *address, size_t *bytes, cu_module module, const char *name);
+cu_result __real_impl_cuArray3DGetDescriptor_v2(cu_array3d_desc *desc, cu_array array);
+cu_result __wrap_impl_cuArray3DGetDescriptor_v2(cu_array3d_desc *desc, cu_array array);
 
 char *__wrap_getenv(const char *name)
 {
@@ -28,6 +35,20 @@ char *__wrap_getenv(const char *name)
         return __real_getenv(name);
     char *device = __real_getenv("PLAYED_DEVICE");
     return device ? device : cpu;
+}
+
+cu_result __wrap_impl_cuModuleGetGlobal_v2(cu_address *address, size_t *bytes, cu_module module, const char *name)
+{
+    if (!dr_object_of(module, DR_MODULE))
+        abort();
+    return __real_impl_cuModuleGetGlobal_v2(address, bytes, module, name);
+}
+
+cu_result __wrap_impl_cuArray3DGetDescriptor_v2(cu_array3d_desc *desc, cu_array array)
+{
+    if (!dr_object_of(array, DR_ARRAY))
+        abort();
+    return __real_impl_cuArray3DGetDescriptor_v2(desc, array);
 }
 
 /* ------------------------------------------------------------ machine code: the head of an ELF file, and the text in other letters */
