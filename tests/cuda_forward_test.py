@@ -150,6 +150,11 @@ class Forwarded(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             done = run("exec", "--stats", "--dump", folder, FORWARD, library=SMALL)
             self.assertEqual((done.returncode, done.stdout), (0, "forwarded\n"), done.stderr)
+            self.assertEqual(table(done.stderr)["twice"][0], 1)
+            case = load(folder)[0][1]
+            self.assertEqual((case["params"][0]["offset"], case["mma_model"]), (16, "blackwell"))
+            self.check_cases(folder)
+            self.assertGreater(table(run("exec", "--stats", FORWARD, library=SMALL).stderr)["twice"][1], 0)
 
 
 unittest.main(argv=sys.argv[:1])

@@ -195,6 +195,7 @@ cu_result cuCtxDestroy_v2(cu_context context)
     if (current == c)
         current = c->below;
     abi_free_modules(c);
+    abi_free_blocks(c);
     abi_free_arrays(c);
     pxb_context_destroy(c->pxb);
     free(c->printed);

@@ -30,10 +30,12 @@ typedef struct abi_context {
     atomic_bool finished;
     char *printed;
     size_t nprinted;
-    struct abi_array *arrays;      /* what is left to free */
+    struct abi_block *blocks;      /* what is left to free */
+    struct abi_array *arrays;
     struct abi_module *modules;
 } abi_context;
 
+void abi_free_blocks(abi_context *c);
 void abi_free_arrays(abi_context *c);
 void abi_free_modules(abi_context *c);
 
@@ -69,6 +71,7 @@ enum { ABI_BLOCKS_AT_ONCE = 8 };
 /* Prototypes of what is exported. */
 #define ABI_PROTOTYPE(symbol, version, params) ABI_EXPORT cu_result symbol params;
 CUDA_FUNCTIONS(ABI_PROTOTYPE) /* cuCtxCreate_v2 is declared and not defined: see create_context */
+ABI_EXPORT cu_result cuMemGetAddressRange_v2(cu_address *base, size_t *size, cu_address address);
 ABI_EXPORT cu_result cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags, int32_t *status);
 
 #endif

@@ -11,16 +11,53 @@ cu_result cuMemGetInfo_v2(size_t *left, size_t *total)
     return CUABI_SUCCESS;
 }
 
+/* An allocation. */
+typedef struct abi_block { cu_address address; size_t bytes; struct abi_block *next; } block;
+
 cu_result cuMemAlloc_v2(cu_address *address, size_t bytes)
 {
     ABI_BEGIN_IN(cuMemAlloc_v2, c);
-    return abi_result(pxb_memory_alloc(c->device, bytes, address));
+    pxb_status status = pxb_memory_alloc(c->device, bytes, address);
+    block *b = status ? NULL : malloc(sizeof *b);
+    if (b) {
+        *b = (block){*address, bytes, c->blocks};
+        c->blocks = b;
+    }
+    return abi_result(status);
 }
 
 cu_result cuMemFree_v2(cu_address address)
 {
     ABI_BEGIN_IN(cuMemFree_v2, c);
+    for (block **p = &c->blocks; *p; p = &(*p)->next)
+        if ((*p)->address == address) {
+            block *b = *p;
+            *p = b->next;
+            free(b);
+            break;
+        }
     return abi_result(pxb_memory_free(c->device, address));
+}
+
+void abi_free_blocks(abi_context *c)
+{
+    while (c->blocks) {
+        block *next = c->blocks->next;
+        free(c->blocks);
+        c->blocks = next;
+    }
+}
+
+cu_result cuMemGetAddressRange_v2(cu_address *base, size_t *size, cu_address address)
+{
+    ABI_BEGIN_IN(cuMemGetAddressRange_v2, c);
+    for (const block *b = c->blocks; b; b = b->next)
+        if (address - b->address < b->bytes) {
+            *base = b->address;
+            *size = b->bytes;
+            return CUABI_SUCCESS;
+        }
+    return CUABI_CUDA_ERROR_NOT_FOUND;
 }
 
 cu_result cuMemcpyHtoD_v2(cu_address to, const void *from, size_t bytes)

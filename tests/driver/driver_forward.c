@@ -14,6 +14,29 @@ cu_result cuMulticastCreate(uint64_t *handle, const void *props);
         return 1;                                                                                                      \
     }
 
+static const char text[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry twice(.param .u64 out)\n{\n .reg .b64 %d<2>; .reg .b32 %r<3>;\n"
+    " ld.param.u64 %d1, [out]; ld.global.u32 %r1, [%d1+8]; add.u32 %r2, %r1, %r1; st.global.u32 [%d1], %r2; ret;\n}\n";
+
+/* A launch as that driver takes it; the address leads into the middle of an allocation. */
+static int launch(void)
+{
+    cu_module module;
+    cu_function function;
+    cu_address p, at;
+    size_t bytes = sizeof at;
+    uint32_t got = 0;
+    EXPECT(cuModuleLoadDataEx(&module, text, 0, NULL, NULL) == 0)
+    EXPECT(cuModuleGetFunction(&function, module, "twice") == 0)
+    EXPECT(cuMemAlloc_v2(&p, 64) == 0 && cuMemsetD8_v2(p, 0x11, 64) == 0)
+    at = p + 16;
+    void *extra[] = {CUABI_LAUNCH_PARAM_BUFFER_POINTER, &at, CUABI_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CUABI_LAUNCH_PARAM_END};
+    EXPECT(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra) == 0)
+    EXPECT(cuMemcpyDtoH_v2(&got, at, 4) == 0 && got == 0x22222222)
+    EXPECT(cuMemFree_v2(p) == 0)
+    return 0;
+}
+
 int main(void)
 {
     char name[64] = "";
@@ -33,6 +56,7 @@ int main(void)
     EXPECT(cuMemAlloc_v2(&p, 16) == 0)
     EXPECT(cuMemsetD8_v2(p, 7, 16) == 0)
     EXPECT(cuMemFree_v2(p) == 0)
+    EXPECT(launch() == 0)
     EXPECT(cuStreamCreate(&stream, 0) == CUABI_CUDA_ERROR_NOT_SUPPORTED)       /* it has none: ours does not fill in */
     EXPECT(cuMulticastCreate(&handle, name) == CUABI_CUDA_ERROR_NOT_SUPPORTED)
     EXPECT(cuCtxDestroy_v2(context) == 0)
