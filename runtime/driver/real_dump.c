@@ -178,6 +178,8 @@ static void name_handles(const ptx_function *entry)
     dr_real_find_handles(now.source.module, entry, &now.handles);
     if (now.handles.others) {
         dr_real_object_bounds(&now.source.first_handle, &now.source.last_handle);
+        if (now.source.last_handle <= UINT32_MAX && now.source.first_handle <= now.source.last_handle && !now.source.lost)
+            now.source.lost = "it may have numbers in memory that are equal to handles of textures";
         return;
     }
     now.source.first_handle = first_name;

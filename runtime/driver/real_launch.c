@@ -167,7 +167,10 @@ static void begin(launch *l, cu_function function, cu_stream stream)
     if (l->manner != TIMED)
         return;
     dr_real_times_collect();
-    if (l->known && dr_spy_dumps_kernel(l->spied.kernel))
+    bool wanted = l->known && dr_spy_dumps_kernel(l->spied.kernel);
+    if (wanted && !l->code.image->text)
+        l->of.why_not = l->code.image->why_none;
+    if (wanted && !l->of.why_not)
         l->manner = ALONE;
     else
         l->time = dr_real_time_begin(stream);
@@ -188,11 +191,16 @@ static void count_captured(const launch *l)
                                                 : "launches while another stream is captured are counted, neither timed nor dumped");
 }
 
-/* The launch was taken, so the handle is one, and the driver may be asked about it. */
-static void meet_unknown(launch *l, cu_function function)
+/* The launch was taken: what there is to say of it. Its handle is one, so that the driver may be asked about it. */
+static void meet(launch *l, cu_function function)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
     const char *name = NULL;
+    if (l->known) {
+        if (l->of.why_not)
+            dr_real_tell(&l->code, l->of.why_not);
+        return;
+    }
     if (DR_REAL(cuFuncGetName) && DR_REAL(cuFuncGetName)(&name, function) == CUABI_SUCCESS && name)
         l->spied.kernel = name;
     if (dr_spy_dumps())
@@ -206,10 +214,7 @@ static void end_alone(launch *l, cu_function function, cu_result result)
     else {
         cu_result ended = wait_for_all();
         uint64_t ns = dr_now_ns() - l->started;
-        if (!l->known)
-            meet_unknown(l, function);
-        else if (l->of.why_not)
-            dr_real_tell(&l->code, l->of.why_not);
+        meet(l, function);
         dr_spy_end(&l->spied, ns, ended);
     }
     pthread_mutex_unlock(&alone_lock);
@@ -222,8 +227,7 @@ static cu_result end(launch *l, cu_function function, cu_result result)
     else if (l->manner == TIMED && result)
         dr_real_time_drop(l->time);
     else if (l->manner == TIMED) {
-        if (!l->known)
-            meet_unknown(l, function);
+        meet(l, function);
         dr_real_time_end(l->time, l->stream, l->spied.kernel);
     } else if (l->manner != UNSEEN && !result)
         count_captured(l);
