@@ -9,6 +9,15 @@ static cu_result ask_driver(const char *symbol, void **out, int cuda_version, ui
     return function ? ((cu_get_proc_v2)(uintptr_t)function)(symbol, out, cuda_version, flags, symbol_status) : DR_ERROR(NOT_FOUND);
 }
 
+/* A driver that is newer than this table may have a form of a function with other parameters, which programs that ask for its version expect. */
+static bool is_newer(const char *symbol, int cuda_version, uint64_t flags)
+{
+    void *known = NULL, *wanted = NULL;
+    int32_t status;
+    return (dr_mode & DR_MODE_FORWARD) && cuda_version > DR_VERSION && ask_driver(symbol, &known, DR_VERSION, flags, &status) == CUABI_SUCCESS &&
+           ask_driver(symbol, &wanted, cuda_version, flags, &status) == CUABI_SUCCESS && known != wanted;
+}
+
 static bool driver_has(const dr_api_row *row)
 {
     return !(dr_mode & DR_MODE_FORWARD) || dr_real[row - dr_api][0];
@@ -30,7 +39,7 @@ cu_result impl_cuGetProcAddress_v2(const char *symbol, void **out, int cuda_vers
         if (row->version <= cuda_version && driver_has(row) && (!best || row->version > best->version))
             best = row;
     }
-    if (!best && (dr_mode & DR_MODE_FORWARD))
+    if ((!best && (dr_mode & DR_MODE_FORWARD)) || (best && is_newer(symbol, cuda_version, flags)))
         return ask_driver(symbol, out, cuda_version, flags, symbol_status);
     if (symbol_status)
         *symbol_status = best    ? CUABI_CU_GET_PROC_ADDRESS_SUCCESS

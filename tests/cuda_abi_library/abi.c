@@ -175,14 +175,23 @@ static cu_result create_context(cu_context *context, uint32_t flags, cu_device d
     return CUABI_SUCCESS;
 }
 
+/* A later form of cuMemAlloc, with a parameter more. */
+static cu_result allocate_cleared(cu_address *address, size_t bytes, uint8_t value)
+{
+    cu_result result = cuMemAlloc_v2(address, bytes);
+    return result ? result : cuMemsetD8_v2(*address, value, bytes);
+}
+
 cu_result cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags, int32_t *status)
 {
-    bool known = strcmp(symbol, "cuCtxCreate") == 0 && version >= 3020 && version < 11040 &&
-                 flags == CUABI_CU_GET_PROC_ADDRESS_LEGACY_STREAM;
-    cu_result (*create)(cu_context *, uint32_t, cu_device) = create_context;
+    bool creates = strcmp(symbol, "cuCtxCreate") == 0 && version >= 3020 && version < 11040;
+    bool allocates = strcmp(symbol, "cuMemAlloc") == 0 && version >= 3020;
+    bool known = (creates || allocates) && flags == CUABI_CU_GET_PROC_ADDRESS_LEGACY_STREAM;
     *function = NULL;
     if (known)
-        memcpy(function, &create, sizeof create);
+        *function = creates            ? (void *)(uintptr_t)create_context
+                    : version >= 13010 ? (void *)(uintptr_t)allocate_cleared
+                                       : (void *)(uintptr_t)cuMemAlloc_v2;
     *status = known ? 0 : 1;
     return known ? CUABI_SUCCESS : CUABI_CUDA_ERROR_NOT_FOUND;
 }

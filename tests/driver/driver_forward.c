@@ -56,6 +56,15 @@ int main(void)
     EXPECT(cuMemAlloc_v2(&p, 16) == 0)
     EXPECT(cuMemsetD8_v2(p, 7, 16) == 0)
     EXPECT(cuMemFree_v2(p) == 0)
+    /* a form that this library does not know, for those who ask for its version alone */
+    cu_result (*allocate)(cu_address *, size_t), (*allocate_cleared)(cu_address *, size_t, uint8_t);
+    unsigned char got = 0;
+    EXPECT(cuGetProcAddress_v2("cuMemAlloc", &pointer, 13000, CUABI_CU_GET_PROC_ADDRESS_LEGACY_STREAM, &status) == 0)
+    memcpy(&allocate, &pointer, sizeof allocate);
+    EXPECT(allocate(&p, 16) == 0 && cuMemFree_v2(p) == 0)
+    EXPECT(cuGetProcAddress_v2("cuMemAlloc", &pointer, 13010, CUABI_CU_GET_PROC_ADDRESS_LEGACY_STREAM, &status) == 0)
+    memcpy(&allocate_cleared, &pointer, sizeof allocate_cleared);
+    EXPECT(allocate_cleared(&p, 16, 9) == 0 && cuMemcpyDtoH_v2(&got, p + 15, 1) == 0 && got == 9 && cuMemFree_v2(p) == 0)
     EXPECT(launch() == 0)
     EXPECT(cuStreamCreate(&stream, 0) == CUABI_CUDA_ERROR_NOT_SUPPORTED)       /* it has none: ours does not fill in */
     EXPECT(cuMulticastCreate(&handle, name) == CUABI_CUDA_ERROR_NOT_SUPPORTED)
