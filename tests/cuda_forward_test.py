@@ -85,6 +85,17 @@ class Forwarded(unittest.TestCase):
                 case = load(folder)[0][1]
                 self.assertEqual([case["params"][0].get("offset"), len(case["buffers"]), len(case["expect"])], [16, 1, 1], kind)
 
+    def test_what_other_threads_write_is_not_the_launch(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = run("exec", "--dump", folder, "--", SPIED, "threads")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            cases = load(folder)
+            self.assertEqual(len(cases), 10)
+            for path, case in cases:
+                before = (path.parent / case["buffers"]["b1"]["raw"]).read_bytes()
+                after = (path.parent / case["expect"][0]["raw"]).read_bytes() if case["expect"] and "raw" in case["expect"][0] else before
+                self.assertEqual(before[128:], after[128:], path.name)
+
     def test_numbers_that_are_equal_to_a_handle_stay_numbers(self):
         with tempfile.TemporaryDirectory() as folder:
             run("exec", "--dump", folder, SPIED)

@@ -29,7 +29,7 @@ target_link_options(cuda_played PRIVATE -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,--ver
                     -Wl,--wrap=getenv -Wl,--wrap=impl_cuLinkComplete -Wl,--wrap=dr_image_parse
                     -Wl,--wrap=impl_cuModuleGetGlobal_v2 -Wl,--wrap=impl_cuArray3DGetDescriptor_v2)
 add_executable(driver_spied ${CMAKE_CURRENT_SOURCE_DIR}/driver/driver_spied.c)
-target_link_libraries(driver_spied PRIVATE ptxb_flags ptxb_driver)
+target_link_libraries(driver_spied PRIVATE ptxb_flags ptxb_driver Threads::Threads)
 add_dependencies(driver_spied ptxb_driver_files)
 
 if(PTXBRIDGE_CUDA_INCLUDE AND EXISTS ${PTXBRIDGE_CUDA_INCLUDE}/cuda.h)

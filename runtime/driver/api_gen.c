@@ -189,6 +189,12 @@ static void write_names(FILE *f, const row *r)
         fprintf(f, "%s%s", k ? ", " : "", r->list[k].name);
 }
 
+/* Copies and sets of one thread have to keep out of the case that is made of another one's launch. */
+static bool changes_memory(const row *r)
+{
+    return strncmp(r->symbol, "cuMemcpy", 8) == 0 || strncmp(r->symbol, "cuMemset", 8) == 0;
+}
+
 /* `suffixed`: the form whose default stream is the calling thread's. */
 static void write_served(FILE *f, int index, bool suffixed)
 {
@@ -200,11 +206,13 @@ static void write_served(FILE *f, int index, bool suffixed)
         fprintf(f, "    dr_per_thread = true;\n");
     fprintf(f, "    if (__builtin_expect(dr_mode != 0, 0)) {\n        dr_call call;\n        void *real = dr_call_begin(&call, %d, %s);\n",
             index, suffixed ? "true" : "false");
+    if (changes_memory(r))
+        fprintf(f, "        bool held = real && (dr_mode & DR_MODE_SPY) && dr_spy_hold();\n");
     fprintf(f, "        result = real ? ((cu_result(*)%s)real)(", r->params);
     write_names(f, r);
     fprintf(f, ") : impl_%s(", r->symbol);
     write_names(f, r);
-    fprintf(f, ");\n        if (call.traced) {\n            dr_trace_result(&call, result);\n");
+    fprintf(f, ");\n%s        if (call.traced) {\n            dr_trace_result(&call, result);\n", changes_memory(r) ? "        dr_spy_release(held);\n" : "");
     for (int k = 0; k < r->nparams; k++)
         fprintf(f, "            dr_trace_%s(&call, \"%s\", %s);\n", printer_of(&r->list[k]), r->list[k].name, r->list[k].name);
     fprintf(f, "            dr_call_end(&call);\n        }\n    } else\n        result = impl_%s(", r->symbol);

@@ -30,6 +30,10 @@ extern DR_HIDDEN void *dr_real[DR_API_ROWS][2];
 /* Under DR_MODE_SPY what looks at a call and hands it on to the real driver's function (real.c), or NULL. */
 extern DR_HIDDEN const dr_any_fn dr_real_hooks[DR_API_ROWS];
 
+/* Around forwarded calls that change memory, under DR_MODE_SPY: see spy.h. */
+DR_HIDDEN bool dr_spy_hold(void);
+DR_HIDDEN void dr_spy_release(bool held);
+
 /* The default stream is the calling thread's own while a suffixed function runs. */
 extern DR_HIDDEN _Thread_local bool dr_per_thread;
 

@@ -139,7 +139,8 @@ static cu_result wait_for_all(void)
 static const dr_dump_source *describe(dr_spied *spied)
 {
     launch *l = (launch *)spied;
-    return l->known ? dr_real_describe(&l->of) : NULL;
+    /* What other threads gave the driver meanwhile; from now on they wait (spy.h). */
+    return l->known && wait_for_all() == CUABI_SUCCESS ? dr_real_describe(&l->of) : NULL;
 }
 
 /* Everything before it is done, and no other thread launches. */

@@ -1,6 +1,7 @@
 /* driver_spied.c - a program on a machine whose NVIDIA driver works, launching in every way that there is: what `exec --stats --dump` makes of
  * it is looked at by tests/cuda_forward_test.py. The driver is the library of tests/played_driver, whose machine code this knows.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,7 @@ static const char text[] = HEAD
 
 static cu_function fill_kernel;
 static cu_module module;
+static cu_address shared_memory;
 
 static cu_address memory(size_t bytes)
 {
@@ -377,6 +379,44 @@ static int launch_over(const char *kind)
     return 0;
 }
 
+/* What another thread writes into the memory that a launch works on is there before it or after it. */
+static _Atomic int stop;
+
+static void *write_always(void *argument)
+{
+    cu_context context = argument;
+    cu_stream stream;
+    CHECK(cuCtxSetCurrent(context));
+    CHECK(cuStreamCreate(&stream, CUABI_CU_STREAM_NON_BLOCKING));
+    for (uint8_t i = 0; !stop; i++) {
+        CHECK(cuMemsetD8Async(shared_memory + 128, i, 128, stream));
+        if (i % 16 == 0)
+            CHECK(cuStreamSynchronize(stream));
+    }
+    CHECK(cuStreamSynchronize(stream));
+    return NULL;
+}
+
+static int launch_beside_writer(void)
+{
+    cu_context context;
+    pthread_t writer;
+    uint32_t v = 5;
+    CHECK(cuInit(0));
+    CHECK(cuCtxCreate_v2(&context, 0, 0));
+    CHECK(cuModuleLoadData(&module, text));
+    CHECK(cuModuleGetFunction(&fill_kernel, module, "fill"));
+    shared_memory = memory(256);
+    void *params[] = {&shared_memory, &v};
+    CHECK(pthread_create(&writer, NULL, write_always, context));
+    for (int i = 0; i < 10; i++)
+        CHECK(cuLaunchKernel(fill_kernel, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
+    stop = 1;
+    pthread_join(writer, NULL);
+    printf("driver_spied: ok\n");
+    return 0;
+}
+
 /* A kernel that ends when the host has done something after its launch: statistics must not wait for it. */
 static int wait_for_host(void)
 {
@@ -407,6 +447,8 @@ int main(int argc, char **argv)
     cu_module own;
     if (argc > 1 && strcmp(argv[1], "waits") == 0)
         return wait_for_host();
+    if (argc > 1 && strcmp(argv[1], "threads") == 0)
+        return launch_beside_writer();
     if (argc > 1)
         return launch_over(argv[1]);
     EXPECT(cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL) != CUABI_SUCCESS);      /* before everything */
