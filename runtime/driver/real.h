@@ -92,8 +92,8 @@ void dr_real_time_end(void *time, cu_stream stream, const char *kernel);
 void dr_real_time_drop(void *time);
 /* Takes in some of the times that are there by now. Not while a stream is captured: asking spoils the capture. */
 void dr_real_times_collect(void);
+/* When a context goes, and at the program's end: what is not there now has none. */
 void dr_real_times_leave(cu_context context);
-/* At the program's end: what is not there now has none. */
 void dr_real_times_end(void);
 
 void dr_real_captures_leave(cu_context context);

@@ -152,13 +152,10 @@ void dr_real_times_collect(void)
     }
 }
 
-/* Destroying a context waits for its work. */
 void dr_real_times_leave(cu_context context)
 {
     timed *t;
     while ((t = take_pending(context)) != NULL) {
-        if (DR_REAL(cuEventSynchronize))
-            DR_REAL(cuEventSynchronize)(t->events[1]);
         read_time(t, true);
         destroy(t);
     }
