@@ -266,10 +266,10 @@ static void launch_captured(void)
 static void launch_machine_code(void)
 {
     static const char code[] = HEAD ".visible .entry hidden() { ret; }\n";
-    struct { char magic[8]; uint64_t bytes; char text[sizeof code]; } image = {"\177ELFplay", sizeof code, ""};
+    struct { char magic[8]; uint64_t bytes; char text[sizeof code]; } image = {"\177ELFpxb", sizeof code, ""};
     cu_module m;
     cu_function f;
-    memcpy(image.magic, "\177ELFplay", 8);
+    memcpy(image.magic, "\177ELFpxb", 8);
     for (size_t i = 0; i < sizeof code; i++)
         image.text[i] = code[i] ^ 0x5a;
     CHECK(cuModuleLoadData(&m, &image));

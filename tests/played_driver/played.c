@@ -53,7 +53,7 @@ cu_result __wrap_impl_cuArray3DGetDescriptor_v2(cu_array3d_desc *desc, cu_array 
 
 /* ------------------------------------------------------------ machine code: the head of an ELF file, and the text in other letters */
 
-static const char magic[8] = "\177ELFplay";
+static const char magic[8] = "\177ELFpxb";
 typedef struct machine_code { char magic[8]; uint64_t bytes; unsigned char text[]; } machine_code;
 
 cu_result __wrap_impl_cuLinkComplete(cu_link state, void **cubin_out, size_t *size_out)
