@@ -16,7 +16,8 @@ typedef enum case_source_kind { CASE_ZEROS, CASE_VALUES, CASE_RANDOM, CASE_NPY, 
 typedef struct case_source {
     case_source_kind kind;
     const char *path, *member;     /* NPY NPZ RAW PNG */
-    rt_dtype dtype;                /* ZEROS VALUES RANDOM */
+    rt_dtype dtype;                /* ZEROS VALUES RANDOM; RAW: u8, if nothing else is said */
+    bool typed;                    /* RAW: it is said, so that this is no array of bytes that takes any dtype */
     uint32_t ndim;
     uint64_t shape[RT_MAX_DIMS];
     const uint64_t *bits;          /* VALUES: one per element */
@@ -159,6 +160,8 @@ pxb_status case_check_pointers(pxb_context *ctx, const case_file *file, const ca
 void case_name_pointers(const case_file *file, const case_pointers *pointers, void *data);
 bool case_name_pointer(const case_file *file, const case_pointer *pointer, uint64_t address, void *data);
 
+/* Bytes that take the dtype of what they are compared with. */
+static inline bool case_is_untyped(const case_source *s) { return s->kind == CASE_RAW && !s->typed; }
 /* Reads or makes the array of a source. */
 pxb_status case_load_source(pxb_context *ctx, const case_source *source, rt_array *out);
 /* The same for an array of the case that has one; bytes of an image with format and shape become texels. */

@@ -30,10 +30,10 @@ static const char *tolerance_text(rt_pool *pool, const rt_tolerance *t)
  * side's dtype; otherwise both must agree, so that a mistake in a case file is not a silent reinterpretation. */
 static bool agree(const case_output *output, const case_expect *e, rt_array *got, rt_array *want)
 {
-    bool got_untyped = output->kind == CASE_GLOBAL || (e->array && e->array->source.kind == CASE_RAW);
+    bool got_untyped = output->kind == CASE_GLOBAL || (e->array && case_is_untyped(&e->array->source));
     if (got->bytes != want->bytes)
         return false;
-    if (e->source.kind == CASE_RAW) {
+    if (case_is_untyped(&e->source)) {
         void *data = want->data;
         *want = *got;
         want->data = data;

@@ -48,8 +48,7 @@ char *case_quote_large(const char *text, size_t length, size_t *out_length);
 /* Bits of one element: a number, or "0x…" (bits), "nan", "inf", "-inf". */
 pxb_status case_element_bits(const case_parser *p, const case_node *n, rt_dtype dtype, uint64_t *out);
 
-/* case_source.c: the keys of a source in object n; false in *found when there are none. */
-extern const char *const case_source_keys[];
+/* case_source.c: the keys of a source in object n. */
 pxb_status case_parse_source(const case_parser *p, const case_node *n, case_source *out);
 
 /* case_image.c: a texture or surface, and then, when all arrays are known, whose texels it has. */

@@ -51,8 +51,8 @@ const case_array *case_find(const case_file *file, case_array_kind kind, const c
 
 static pxb_status parse_array(const case_parser *p, const case_node *n, case_array *out)
 {
-    static const char *const buffer_keys[] = {"npy", "npz", "member", "raw", "png", "random", "zeros", "values", "pointers", "heap", NULL};
-    static const char *const global_keys[] = {"npy", "npz", "member", "raw", "png", "random", "zeros", "values", "pointers", NULL};
+    static const char *const buffer_keys[] = {"npy", "npz", "member", "raw", "png", "random", "zeros", "values", "dtype", "pointers", "heap", NULL};
+    static const char *const global_keys[] = {"npy", "npz", "member", "raw", "png", "random", "zeros", "values", "dtype", "pointers", NULL};
     case_node heap = case_member(n, "heap");
     pxb_status status = case_want(p, n, JSON_OBJECT, "an object");
     if (status)
@@ -267,7 +267,7 @@ static pxb_status parse_expected_array(const case_parser *p, const case_node *n,
 static pxb_status parse_expect(const case_parser *p, const case_node *n, case_expect *out)
 {
     static const char *const array_keys[] = {"buffer", "surface", "global", "npy",    "npz",       "member", "raw",
-                                             "png",    "random",  "zeros",  "values", "tolerance", "as",     "pointers", NULL};
+                                             "png",    "random",  "zeros",  "values", "tolerance", "as",     "pointers", "dtype", NULL};
     static const char *const alone[] = {"printf", "printf_sorted_lines", "fault", NULL};
     pxb_status status = case_want(p, n, JSON_OBJECT, "an object");
     if (status)

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const case_source_keys[] = {"npy", "npz", "member", "raw", "png", "random", "zeros", "values", NULL};
-
 static pxb_status parse_dtype(const case_parser *p, const case_node *n, rt_dtype *out)
 {
     case_node at = case_member(n, "dtype");
@@ -160,6 +158,14 @@ pxb_status case_parse_source(const case_parser *p, const case_node *n, case_sour
     if (found != 1)
         return case_fail(p, n, "exactly one of npy, npz, raw, png, random, zeros and values is wanted here, not %d",
                          found);
+    case_node dtype = case_member(n, "dtype");
+    out->dtype = RT_U8;
+    if (dtype.json) {
+        pxb_status status = out->kind == CASE_RAW ? parse_dtype(p, n, &out->dtype) : case_fail(p, &dtype, "\"dtype\" goes with \"raw\"");
+        if (status)
+            return status;
+        out->typed = true;
+    }
     case_node member = case_member(n, "member");
     if (member.json && out->kind != CASE_NPZ)
         return case_fail(p, &member, "\"member\" goes with \"npz\"");
@@ -181,14 +187,17 @@ pxb_status case_parse_source(const case_parser *p, const case_node *n, case_sour
 
 /* ------------------------------------------------------------ making the array */
 
-static pxb_status read_raw(pxb_context *ctx, const char *path, rt_array *out)
+static pxb_status read_raw(pxb_context *ctx, const char *path, rt_dtype dtype, rt_array *out)
 {
     char *data;
     size_t length;
     pxb_status status = rt_read_file(ctx, path, ctx->array_limit, &data, &length);
-    uint64_t shape[1] = {length};
+    const uint32_t n = rt_dtype_bytes(dtype);
+    uint64_t shape[1] = {length / n};
+    if (!status && length % n)
+        status = rt_fail_at(ctx, PXB_BAD_INPUT, path, 0, 0, "%zu bytes are no whole number of %s", length, rt_dtype_name(dtype));
     if (!status)
-        status = rt_array_make(ctx, out, RT_U8, 1, shape);
+        status = rt_array_make(ctx, out, dtype, 1, shape);
     if (!status)
         memcpy(out->data, data, length);
     free(data);
@@ -202,7 +211,7 @@ pxb_status case_load_source(pxb_context *ctx, const case_source *s, rt_array *ou
     case CASE_NPY: return rt_npy_read(ctx, s->path, out);
     case CASE_NPZ: return rt_npz_read(ctx, s->path, s->member, out);
     case CASE_PNG: return rt_png_read(ctx, s->path, out);
-    case CASE_RAW: return read_raw(ctx, s->path, out);
+    case CASE_RAW: return read_raw(ctx, s->path, s->dtype, out);
     case CASE_ZEROS:
     case CASE_VALUES:
     case CASE_RANDOM: break;

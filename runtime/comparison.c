@@ -61,9 +61,9 @@ static pxb_status contents(pxb_context *ctx, const case_file *file, const rt_rec
 static pxb_status give_dtype(pxb_context *ctx, const case_file *file, rt_compared *o, const case_expect *e)
 {
     const case_array *a = case_find(file, o->kind, o->name);
-    bool untyped = o->kind == CASE_GLOBAL || (a && a->source.kind == CASE_RAW);
+    bool untyped = o->kind == CASE_GLOBAL || (a && case_is_untyped(&a->source));
     rt_array want;
-    if (!e || !untyped || e->source.kind == CASE_RAW)
+    if (!e || !untyped || case_is_untyped(&e->source))
         return PXB_OK;
     pxb_status status = case_load_source(ctx, &e->source, &want);
     if (!status && want.bytes == o->a.bytes) {

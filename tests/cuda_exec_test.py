@@ -82,8 +82,22 @@ class Exec(unittest.TestCase):
                 report = run("run", str(case), "--json")
                 self.assertEqual(report.returncode, 0, report.stderr)
                 self.assertEqual(len(json.loads(case.read_text())["expect"]), 1)
-            # The expectation is what the kernel made: another input gives another output.
+            # Distances are those of its elements.
             text = json.loads(cases[0].read_text())
+            expected = text["expect"][0]
+            self.assertEqual((expected["dtype"], [b["dtype"] for b in text["buffers"].values()]), ("f32", ["f32", "f32"]))
+            raw = target / expected["raw"]
+            contents = raw.read_bytes()
+            raw.write_bytes(bytes([contents[0] ^ 1]) + contents[1:])
+            report = json.loads(run("run", str(cases[0]), "--json").stdout)
+            self.assertIn('"max_ulp": 1', json.dumps(report))
+            expected["tolerance"] = {"ulp": 1}
+            cases[0].write_text(json.dumps(text))
+            self.assertEqual(run("run", str(cases[0])).returncode, 0)
+            raw.write_bytes(contents[1:])
+            self.assertIn("no whole number of f32", run("run", str(cases[0])).stderr)
+            raw.write_bytes(contents)
+            # The expectation is what the kernel made: another input gives another output.
             text["params"][2] = {"u32": 0}
             cases[0].write_text(json.dumps(text))
             self.assertEqual(run("run", str(cases[0])).returncode, 1)

@@ -90,7 +90,8 @@ SOUND = [
     {"buffers": {"a": {"npy": "a", "pointers": [{"offset": 8, "buffer": "a", "buffer_offset": 8}, {"offset": 0, "global": "g"}]}},
      "globals": {"g": {"npy": "a", "pointers": []}}, "expect": [{"buffer": "a", "npy": "a", "pointers": [{"offset": 8, "buffer": "a"}]}]},
     {"buffers": {"a": {"raw": "a", "heap": True, "pointers": [{"offset": 0, "texture": "t"}, {"offset": 8, "surface": "s"}, {"offset": 16, "function": "f"}]}},
-     "expect": [{"buffer": "a", "raw": "a", "pointers": [{"offset": 0, "heap": True}]}],
+     "globals": {"g": {"raw": "a", "dtype": "f32"}},
+     "expect": [{"buffer": "a", "raw": "a", "dtype": "u64", "pointers": [{"offset": 0, "heap": True}]}],
      "textures": {"t": {"raw": "a", "format": "u8", "shape": [8, 8, 4], "levels": 4, "address": "border", "border": [1, -1, "nan", 0.5],
                         "read": "normalized_float", "srgb": True, "mipmap_filter": "linear", "lod_bias": -1.5, "min_lod": 0, "max_lod": 3},
                   "v": {"image": "t", "first_level": 1, "last_level": 2, "format": "u32", "channels": 1},
@@ -126,6 +127,8 @@ BROKEN = [
     *({"textures": {"t": {"npy": "a"}}, "buffers": {"a": {"npy": "a", "pointers": [p]}}} for p in (
         {"offset": 0, "texture": "t", "surface": "t"}, {"offset": 0, "texture": "t", "buffer_offset": 1}, {"offset": 0, "texture": 1}, {"offset": 0, "heap": True},
         {"offset": 0, "function": 1}, {"offset": 0, "function": "f", "texture": "t"})),
+    {"buffers": {"a": {"npy": "a", "dtype": "f32"}}}, {"buffers": {"a": {"raw": "a", "dtype": "f8"}}}, {"surfaces": {"s": {"raw": "a", "dtype": "f32"}}},
+    {"globals": {"a": {"zeros": {"dtype": "f32", "shape": [1]}, "dtype": "f32"}}}, {"expect": [{"global": "g", "npy": "a", "dtype": "f32"}]},
     {"buffers": {"a": {"npy": "a", "heap": 1}}}, {"globals": {"a": {"npy": "a", "heap": True}}}, {"surfaces": {"a": {"npy": "a", "heap": True}}},
     {"buffers": {"a": {"npy": "a"}}, "expect": [{"buffer": "a", "npy": "a", "pointers": [{"offset": 0, "heap": False}]}]},
     {"params": [{"global": "g", "u64": 1}]}, {"params": [{"global": 1}]},

@@ -88,7 +88,7 @@ static void take_variables(void)
 }
 
 /* Index of the piece that holds an address; -1: none does. */
-static int known_piece(uint64_t address)
+int dump_known_piece(uint64_t address)
 {
     if (address < lowest || address >= highest)
         return -1;
@@ -114,7 +114,7 @@ static const char *function_of(uint64_t address)
 int dump_piece_of(uint64_t address)
 {
     dump_piece p = {0};
-    int i = known_piece(address);
+    int i = dump_known_piece(address);
     dr_dump_place place = i >= 0 ? DR_DUMP_NOWHERE : place_of(address, &p.base, &p.bytes);
     if (place == DR_DUMP_VARIABLE)
         dump_lose("it uses a variable of another module");
@@ -154,6 +154,7 @@ bool dr_dump_before(const dr_dump_source *source, const char *folder)
         follow(source->params, source->entry->param_size);
     for (int i = 0; i < now.npieces; i++)
         follow(now.pieces[i].before, now.pieces[i].bytes);
+    dump_find_types();
     return true;
 }
 
@@ -176,7 +177,7 @@ static void print_value(FILE *f, const unsigned char *at, uint64_t bytes, ptx_ty
     uint64_t value = 0;
     float real;
     memcpy(&value, at, bytes <= 8 ? bytes : 8);
-    int i = bytes == 8 ? known_piece(value) : -1, entry = bytes == 8 && i < 0 ? dump_known_entry(value) : -1;
+    int i = bytes == 8 ? dump_known_piece(value) : -1, entry = bytes == 8 && i < 0 ? dump_known_entry(value) : -1;
     if (i >= 0)
         print_target(f, value, i, "");
     else if (entry >= 0)
@@ -197,7 +198,7 @@ static void print_struct(FILE *f, const unsigned char *at, uint64_t bytes)
     for (uint64_t k = 0; k < bytes;) {
         uint64_t step = bytes - k >= 8 ? 8 : 1, value = 0;
         memcpy(&value, at + k, step);
-        int i = step == 8 ? known_piece(value) : -1, entry = step == 8 && i < 0 ? dump_known_entry(value) : -1;
+        int i = step == 8 ? dump_known_piece(value) : -1, entry = step == 8 && i < 0 ? dump_known_entry(value) : -1;
         const char *function = step == 8 ? function_of(value) : NULL;
         if (i >= 0 || entry >= 0 || function) {
             fprintf(f, "%s{\"offset\": %" PRIu64 ", ", comma, k);
@@ -241,7 +242,7 @@ static void print_params(FILE *f)
 static bool print_pointer(FILE *f, const char *before, uint64_t at, uint64_t value, bool after)
 {
     uint64_t base, bytes;
-    int i = known_piece(value), entry = i < 0 ? dump_known_entry(value) : -1;
+    int i = dump_known_piece(value), entry = i < 0 ? dump_known_entry(value) : -1;
     const char *function = function_of(value);
     dr_dump_place place = i < 0 && entry < 0 ? place_of(value, &base, &bytes) : DR_DUMP_NOWHERE;
     if (place == DR_DUMP_MEMORY || place == DR_DUMP_VARIABLE)
@@ -279,6 +280,13 @@ static void print_pointers(FILE *f, const unsigned char *bytes, uint64_t count, 
         fprintf(f, "%s]", any ? "" : ", \"pointers\": [");
 }
 
+/* What the kernel says of an array's elements, if it is more than that they are bytes. */
+static void print_dtype(FILE *f, const dump_piece *p)
+{
+    if (p->typed && !p->several && p->dtype != RT_U8 && p->bytes % rt_dtype_bytes(p->dtype) == 0)
+        fprintf(f, ", \"dtype\": \"%s\"", rt_dtype_name(p->dtype));
+}
+
 static void print_pieces(FILE *f, const char *key, bool variables)
 {
     const char *comma = "";
@@ -295,6 +303,7 @@ static void print_pieces(FILE *f, const char *key, bool variables)
             fprintf(f, "%s\n    \"%s\": {\"raw\": \"%s\"", comma, p->variable, name);
         else
             fprintf(f, "%s\n    \"b%d\": {\"raw\": \"%s\"", comma, i, name);
+        print_dtype(f, p);
         print_pointers(f, p->before, p->bytes, false);
         fprintf(f, p->heap ? ", \"heap\": true}" : "}");
         comma = ",";
@@ -330,6 +339,7 @@ static void print_expected(FILE *f, int i, const char *file, const unsigned char
         fprintf(f, "%s\n    {\"global\": \"%s\", \"raw\": \"%s\"", comma, p->variable, file);
     else
         fprintf(f, "%s\n    {\"buffer\": \"b%d\", \"raw\": \"%s\"", comma, i, file);
+    print_dtype(f, p);
     print_pointers(f, contents, p->bytes, true);
     fprintf(f, "}");
 }

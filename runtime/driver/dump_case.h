@@ -3,6 +3,7 @@
 #define DRIVER_DUMP_CASE_H
 
 #include <stdio.h>
+#include "runtime/array.h"
 #include "runtime/driver/dump.h"
 
 enum { DUMP_MOST_PIECES = 4096, DUMP_MOST_POINTERS = 100000, DUMP_MOST_IMAGES = 1024 };
@@ -13,6 +14,8 @@ typedef struct dump_piece {
     const char *variable;
     bool fixed;                    /* a variable with addresses as initial values: the loader makes it */
     bool heap;                     /* a block of the heap of kernels' malloc */
+    rt_dtype dtype;                /* of its elements, with `typed` and without `several` */
+    bool typed, integers, several; /* the kernel says one; it may also be a float's; it says different ones */
     unsigned char *before;
 } dump_piece;
 
@@ -56,6 +59,11 @@ void dump_lose(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool dump_write_file(const char *name, const void *data, size_t bytes);
 /* Index of the piece that holds an address, where an allocation that is met for the first time becomes one; -1: nothing does. */
 int dump_piece_of(uint64_t address);
+/* The same without a new one. */
+int dump_known_piece(uint64_t address);
+
+/* dump_type.c: elements of the pieces. */
+void dump_find_types(void);
 
 /* dump_image.c: index of the entry for a handle, -1: there is none; in dump_entry_of, one that is met for the first time becomes one. */
 int dump_known_entry(uint64_t handle);
