@@ -193,6 +193,8 @@ static pxb_status add_source(pxb_context *ctx, rt_digest *d, const case_array *a
     for (uint32_t i = 0; i < a->pointers.count && !status; i++) {
         const case_pointer *p = &a->pointers.list[i];
         rt_digest_number(d, p->offset);
+        if (!p->array || p->array->kind != CASE_BUFFER)
+            rt_digest_text(d, p->array ? case_array_kind_name(p->array->kind) : p->global ? "global" : "function");
         rt_digest_text(d, p->array ? p->array->name : p->global ? p->global : p->function);
         rt_digest_number(d, p->target_offset);
     }

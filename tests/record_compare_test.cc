@@ -188,7 +188,25 @@ TEST_F(Compare, DigestOfInputsSeesEveryPart)
         {"[12, 10]", "[10, 12]"}, {"{\"buffer\": \"out\"}", "{\"buffer\": \"idle\"}"},
         {"{\"buffer\": \"out\"}", "{\"global\": \"out\"}"}, {"{\"buffer\": \"out\"}", "{\"global\": \"out\", \"offset\": 4}"},
         {"[12, 10]}", "[12, 10]}, \"pointers\": [{\"offset\": 8, \"buffer\": \"idle\"}]"},
-        {"[12, 10]}", "[12, 10]}, \"pointers\": [{\"offset\": 8, \"buffer\": \"idle\", \"buffer_offset\": 4}]"}};
+        {"[12, 10]}", "[12, 10]}, \"pointers\": [{\"offset\": 8, \"buffer\": \"idle\", \"buffer_offset\": 4}]"},
+        {"[12, 10]}", "[12, 10]}, \"pointers\": [{\"offset\": 8, \"function\": \"idle\"}]"}, {"[12, 10]}", "[12, 10]}, \"heap\": true"}};
+    const char *const textures[] = {
+        R"("zeros": {"dtype": "u8", "shape": [6, 4, 4, 1]})", R"("zeros": {"dtype": "u8", "shape": [6, 4, 4, 1]}, "kind": "cube")",
+        R"("zeros": {"dtype": "u8", "shape": [6, 4, 4, 1]}, "kind": "2d_layered")",
+        R"("zeros": {"dtype": "u8", "shape": [6, 4, 4, 1]}, "read": "normalized_float")",
+        R"("zeros": {"dtype": "u8", "shape": [6, 4, 4, 1]}, "read": "normalized_float", "srgb": true)",
+        R"("zeros": {"dtype": "u8", "shape": [6, 4, 4, 1]}, "border": [0, 0, 1, 0])",
+        R"("zeros": {"dtype": "u8", "shape": [6, 4, 4, 1]}, "mipmap_filter": "linear")", R"("zeros": {"dtype": "u8", "shape": [6, 4, 4, 1]}, "lod_bias": 1)",
+        R"("zeros": {"dtype": "u8", "shape": [6, 4, 4, 1]}, "min_lod": 1)", R"("zeros": {"dtype": "u8", "shape": [6, 4, 4, 1]}, "max_lod": 1)",
+        R"("zeros": {"dtype": "u8", "shape": [21, 1]}, "shape": [4, 4, 1], "levels": 3)",
+        R"("zeros": {"dtype": "u8", "shape": [20, 1]}, "shape": [4, 4, 1], "levels": 2)", R"("image": "s")", R"("image": "s2")",
+        R"("image": "s", "first_layer": 1)", R"("image": "s", "last_layer": 1)", R"("image": "s", "first_level": 1)", R"("image": "s", "last_level": 1)",
+        R"("image": "s", "format": "s8")", R"("image": "s", "channels": 2)", R"("buffer": "idle", "format": "u8", "shape": [4, 1])",
+        R"("buffer": "idle", "format": "u8", "shape": [2, 2, 1])", R"("buffer": "idle", "format": "s8", "shape": [4, 1])",
+        R"("buffer": "idle", "format": "u8", "shape": [4, 1], "buffer_offset": 4)", R"("buffer": "idle", "format": "u8", "shape": [4, 1], "pitch": 8)"};
+    for (const char *t : textures)
+        texts.push_back("{\"surfaces\": {\"s\": {\"zeros\": {\"dtype\": \"u8\", \"shape\": [4, 1]}}, \"s2\": {\"zeros\": {\"dtype\": \"u8\", \"shape\": [4, 1]}}}, "
+                        "\"textures\": {\"t\": {" + std::string(t) + "}}, " + std::string(strchr(case_text, '{') + 1));
     for (auto &c : changes) {
         std::string s = case_text;
         s.replace(s.find(c.first), strlen(c.first), c.second);
