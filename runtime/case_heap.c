@@ -16,17 +16,28 @@ static const char text[] =
     " ld.param.u64 %d1, [bytes]; ld.param.u64 %d2, [out];\n"
     " {\n .param .b64 size; .param .b64 block; st.param.b64 [size], %d1; call.uni (block), malloc, (size); ld.param.b64 %d3, [block];\n }\n"
     " st.global.u64 [%d2], %d3;\n ret;\n}\n"
+    ".extern .func free(.param .b64 block);\n"
+    ".visible .entry give(.param .u64 block)\n{\n"
+    " .reg .b64 %d<2>;\n"
+    " ld.param.u64 %d1, [block];\n"
+    " {\n .param .b64 old; st.param.b64 [old], %d1; call.uni free, (old);\n }\n ret;\n}\n"
     ".visible .entry copy(.param .u64 to, .param .u64 from, .param .u64 bytes)\n{\n"
-    " .reg .b64 %d<8>; .reg .b32 %r<3>; .reg .pred %p;\n"
-    " ld.param.u64 %d1, [to]; ld.param.u64 %d2, [from]; ld.param.u64 %d3, [bytes]; mov.u32 %r1, %tid.x; cvt.u64.u32 %d4, %r1;\n"
-    "L: setp.ge.u64 %p, %d4, %d3;\n @%p ret;\n add.u64 %d5, %d2, %d4; ld.u8 %r2, [%d5]; add.u64 %d6, %d1, %d4; st.u8 [%d6], %r2;\n"
-    " add.u64 %d4, %d4, 256; bra L;\n}\n";
+    " .reg .b64 %d<9>; .reg .b32 %r<2>; .reg .pred %p;\n"
+    " ld.param.u64 %d1, [to]; ld.param.u64 %d2, [from]; ld.param.u64 %d3, [bytes]; mov.u32 %r1, %tid.x; mul.wide.u32 %d4, %r1, 16;\n"
+    "L: setp.ge.u64 %p, %d4, %d3;\n @%p ret;\n add.u64 %d5, %d2, %d4; ld.v2.u64 {%d6, %d7}, [%d5]; add.u64 %d8, %d1, %d4; st.v2.u64 [%d8], {%d6, %d7};\n"
+    " add.u64 %d4, %d4, 4096; bra L;\n}\n";
 
 typedef struct case_heap {
     pxb_module *module;
-    pxb_kernel *take, *copy;
-    pxb_address staging;           /* as large as the largest buffer, and an address */
+    pxb_kernel *take, *give, *copy;
+    pxb_address staging;           /* as large as the largest block, and an address */
 } case_heap;
+
+/* Blocks are whole pieces of 16 bytes, which malloc's are aligned to, so that they are copied in such. */
+static uint64_t block_bytes(size_t bytes)
+{
+    return bytes ? ((uint64_t)bytes + 15) & ~UINT64_C(15) : 16;
+}
 
 static pxb_status open_heap(case_live *r, size_t largest)
 {
@@ -36,6 +47,8 @@ static pxb_status open_heap(case_live *r, size_t largest)
     pxb_status status = pxb_module_load_text(r->ctx, text, sizeof text - 1, "heap.ptx", &h->module);
     if (!status)
         status = pxb_kernel_get(r->device, h->module, "take", &h->take);
+    if (!status)
+        status = pxb_kernel_get(r->device, h->module, "give", &h->give);
     if (!status)
         status = pxb_kernel_get(r->device, h->module, "copy", &h->copy);
     return status ? status : pxb_memory_alloc(r->device, largest, &h->staging);
@@ -52,11 +65,24 @@ void case_heap_free(case_live *r)
     r->heap = NULL;
 }
 
+/* The block of the last run, where the device can tell that the kernels did not free it: runs that are repeated do not fill the heap. */
+static pxb_status give_block(case_live *r, const case_resident *x)
+{
+    const rt_device_ops *ops = r->device->ops;
+    pxb_launch_options o = PXB_LAUNCH_OPTIONS_INIT;
+    const void *params[] = {&x->address};
+    pxb_address base;
+    uint64_t bytes;
+    if (!x->address || !ops->heap_block || !ops->heap_block(r->device, x->address, &base, &bytes) || base != x->address)
+        return PXB_OK;
+    return pxb_launch(r->heap->give, &o, params, 1);
+}
+
 static pxb_status take_block(case_live *r, case_resident *x)
 {
     case_heap *h = r->heap;
     pxb_launch_options o = PXB_LAUNCH_OPTIONS_INIT;
-    uint64_t bytes = x->initial.bytes ? x->initial.bytes : 1;
+    uint64_t bytes = block_bytes(x->initial.bytes);
     const void *params[] = {&bytes, &h->staging};
     pxb_status status = pxb_launch(h->take, &o, params, 2);
     if (!status)
@@ -67,9 +93,10 @@ static pxb_status take_block(case_live *r, case_resident *x)
     return status;
 }
 
-static pxb_status copy(case_live *r, pxb_address to, pxb_address from, uint64_t bytes)
+static pxb_status copy(case_live *r, pxb_address to, pxb_address from, size_t size)
 {
     pxb_launch_options o = PXB_LAUNCH_OPTIONS_INIT;
+    uint64_t bytes = block_bytes(size);
     const void *params[] = {&to, &from, &bytes};
     o.block[0] = 256;
     return pxb_launch(r->heap->copy, &o, params, 3);
@@ -77,14 +104,14 @@ static pxb_status copy(case_live *r, pxb_address to, pxb_address from, uint64_t 
 
 pxb_status case_heap_make(case_live *r)
 {
-    size_t largest = sizeof(pxb_address);
-    bool any = false;
-    for (uint32_t i = 0; i < r->nresidents; i++) {
-        any |= r->residents[i].array->heap;
-        if (r->residents[i].array->heap && r->residents[i].initial.bytes > largest)
-            largest = r->residents[i].initial.bytes;
-    }
-    pxb_status status = any && !r->heap ? open_heap(r, largest) : PXB_OK;
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < r->nresidents; i++)
+        if (r->residents[i].array->heap && block_bytes(r->residents[i].initial.bytes) > largest)
+            largest = block_bytes(r->residents[i].initial.bytes);
+    pxb_status status = largest && !r->heap ? open_heap(r, largest) : PXB_OK;
+    for (uint32_t i = 0; i < r->nresidents && !status; i++)
+        if (r->residents[i].array->heap)
+            status = give_block(r, &r->residents[i]);
     for (uint32_t i = 0; i < r->nresidents && !status; i++)
         if (r->residents[i].array->heap)
             status = take_block(r, &r->residents[i]);

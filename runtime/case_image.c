@@ -73,14 +73,12 @@ static pxb_status parse_border(const case_parser *p, const case_node *n, case_im
 static pxb_status parse_lod(const case_parser *p, const case_node *n, const char *key, case_image *image, float *out)
 {
     case_node at = case_member(n, key);
-    double value;
+    uint64_t bits = 0;
     if (!at.json)
         return PXB_OK;
     image->extended = true;
-    pxb_status status = case_real(p, &at, &value);
-    if (!status && !(value >= -1e6 && value <= 1e6))
-        status = case_fail(p, &at, "a level of detail is at most 1000000");
-    *out = status ? 0 : (float)value;
+    pxb_status status = case_element_bits(p, &at, RT_F32, &bits);
+    memcpy(out, &(uint32_t){(uint32_t)bits}, sizeof *out);
     return status;
 }
 
@@ -207,7 +205,9 @@ static pxb_status parse_over_buffer(const case_parser *p, const case_node *n, ca
     if (!out->has_format || out->ndim < 2 || out->ndim > 3)
         return case_fail(p, n, "\"format\", and \"shape\" of [W, C] or [H, W, C], are wanted beside \"buffer\"");
     pxb_status status = offset.json ? case_unsigned(p, &offset, UINT64_MAX / 4, &out->offset) : PXB_OK;
-    return status || !pitch.json ? status : case_unsigned(p, &pitch, UINT64_MAX / 4, &out->pitch);
+    if (!status && pitch.json)
+        status = case_unsigned(p, &pitch, UINT64_MAX / 4, &out->pitch);
+    return status || !pitch.json || out->pitch ? status : case_fail(p, &pitch, "a pitch of 0 would give all rows the same texels");
 }
 
 pxb_status case_parse_image(const case_parser *p, const case_node *n, case_array *out)
@@ -246,6 +246,8 @@ pxb_status case_parse_image_source(const case_parser *p, const case_node *n, cas
         return case_fail(p, at, "there is no %s \"%.80s\" in this case", at == &buffer ? "buffer" : "surface or texture", name);
     if (of->kind != CASE_BUFFER && !of->image.own)
         return case_fail(p, at, "\"%.80s\" has no texels of its own", name);
+    if (of->heap)
+        return case_fail(p, at, "\"%.80s\" lies in the heap of kernels' malloc, which textures and surfaces do not reach", name);
     out->image.of = of;
     return PXB_OK;
 }

@@ -2,6 +2,7 @@
 #include "runtime/case_live.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "runtime/module.h"
@@ -54,15 +55,25 @@ pxb_status case_variable_address(const case_live *r, const char *name, uint64_t 
                            : rt_fail(r->ctx, PXB_BAD_INPUT, "offset %" PRIu64 " is outside global \"%.80s\" of %zu bytes", offset, name, bytes);
 }
 
+/* What the module or the device says against a pointer, at the pointer's place in the case. */
+static pxb_status placed(const case_live *r, const case_pointer *p, pxb_status status)
+{
+    char reason[512];
+    if (!status)
+        return status;
+    snprintf(reason, sizeof reason, "%s", pxb_last_error(r->ctx)->message);
+    return rt_fail_at(r->ctx, status, r->file->path, p->line, p->column, "%s", reason);
+}
+
 pxb_status case_pointer_address(const case_live *r, const case_pointer *p, pxb_address *out)
 {
     *out = 0;
     if (p->heap)
         return PXB_OK;
     if (p->global)
-        return case_variable_address(r, p->global, p->target_offset, out);
+        return placed(r, p, case_variable_address(r, p->global, p->target_offset, out));
     if (p->function)
-        return pxb_function_address(r->device, r->module, p->function, out);
+        return placed(r, p, pxb_function_address(r->device, r->module, p->function, out));
     const case_resident *x = case_resident_of(r, p->array);
     *out = x->handle;
     if (p->array->kind != CASE_BUFFER)

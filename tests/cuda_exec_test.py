@@ -143,7 +143,8 @@ class Exec(unittest.TestCase):
             path = pathlib.Path(folder) / "case1.json"
             text = path.read_text()
             case = json.loads(text)
-            self.assertEqual((len(case["textures"]), len(case["surfaces"])), (7, 3))
+            self.assertEqual((len(case["textures"]), len(case["surfaces"])), (8, 3))
+            self.assertEqual(case["textures"]["t1"]["max_lod"], "inf")
             self.assertEqual(case["expect"][-1]["surface"], case["textures"]["t1"]["image"])
             for device in DEVICES:
                 done = run("run", str(path), "--device", device)
@@ -178,6 +179,15 @@ class Exec(unittest.TestCase):
             path.write_text(text.replace('"surface": "image1", "raw"', '"surface": "s6", "raw"'))
             self.assertIn("which are what can be expected", run("run", str(path)).stderr)
 
+    def test_files_that_cannot_be_written_are_told(self):
+        for file, said in (("case1_b0.bin", "case1_b0.bin could not be written"), ("case1_b2_after.bin", "case1_b2_after.bin could not be written")):
+            with tempfile.TemporaryDirectory() as folder:
+                (pathlib.Path(folder) / file).mkdir()
+                done = run("exec", "--device", "cpu", "--dump", folder, PROGRAM)
+                self.assertEqual(done.returncode, 0)
+                self.assertIn(f"case1.json is not whole: {said}", done.stderr)
+                self.assertIn(f"NOT WHOLE: {said}", json.loads((pathlib.Path(folder) / "case1.json").read_text())["description"])
+
     def test_heaps_functions_copies_and_cooperative_grids_are_carried_over(self):
         for met in DEVICES:
             with tempfile.TemporaryDirectory() as folder:
@@ -203,8 +213,20 @@ class Exec(unittest.TestCase):
                     text = path.read_text()
                     self.assertIn(old, text)
                     path.write_text(text.replace(old, new))
-                    self.assertEqual(run("run", str(path)).returncode, status, (old, new))
+                    done = run("run", str(path))
+                    self.assertEqual(done.returncode, status, (old, new))
+                    if status == 2:
+                        self.assertRegex(done.stderr, rf"^{path}:\d+:\d+: error: ")
                     path.write_text(text)
+                # Blocks are given back between runs: two of these do not fit; and what kernels may free has no texels.
+                for key, value, status in (("large", {"zeros": {"dtype": "u8", "shape": [(16 << 20) + 1]}, "heap": True}, 0), ("large", {}, 2)):
+                    case = json.loads(paths[1].read_text())
+                    case["buffers"][key] = value or {"zeros": {"dtype": "u8", "shape": [4]}, "heap": True}
+                    case["textures"] = {} if value else {"t": {"buffer": key, "format": "u8", "shape": [4, 1]}}
+                    (pathlib.Path(folder) / "more.json").write_text(json.dumps(case))
+                    done = run("run", str(pathlib.Path(folder) / "more.json"), "--device", DEVICES[-1], "--repeat", "2")
+                    self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+                    self.assertEqual(status == 2, "textures and surfaces do not reach" in done.stderr)
 
 
 unittest.main(argv=sys.argv[:1])

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "runtime/array.h"
 #include "runtime/driver/dump_case.h"
 
 dump_case dump_now;
@@ -61,6 +62,10 @@ static bool add_piece(const dump_piece *p)
         dump_lose("it uses more than %d allocations", DUMP_MOST_PIECES);
         return false;
     }
+    if (p->bytes > RT_ARRAY_LIMIT) {
+        dump_lose("an allocation of %" PRIu64 " bytes is larger than what a case can have", p->bytes);
+        return false;
+    }
     dump_piece *to = &now.pieces[now.npieces];
     *to = *p;
     to->before = malloc(p->bytes);
@@ -80,7 +85,7 @@ static void take_variables(void)
     const ptx_module *m = now.source->module;
     for (uint32_t i = 0; i < m->nvariables; i++) {
         const ptx_variable *v = m->variables[i];
-        dump_piece p = {.variable = v->name, .fixed = v->nrelocations != 0};
+        dump_piece p = {.variable = v->name, .addresses = v->nrelocations ? v : NULL};
         if ((v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST) && v->size && v->linkage != PTX_LINK_EXTERN &&
             ptx_type_class(v->type) != 'o' && now.source->variable(now.source, v, &p.base, &p.bytes))
             add_piece(&p);
@@ -118,6 +123,8 @@ int dump_piece_of(uint64_t address)
     dr_dump_place place = i >= 0 ? DR_DUMP_NOWHERE : place_of(address, &p.base, &p.bytes);
     if (place == DR_DUMP_VARIABLE)
         dump_lose("it uses a variable of another module");
+    if (place == DR_DUMP_HEAP && !p.bytes)
+        dump_lose("it is given an address in the heap of kernels' malloc at which no block is known");
     p.heap = place == DR_DUMP_HEAP;
     if (place == DR_DUMP_MEMORY || (p.heap && p.bytes))
         return add_piece(&p) ? now.npieces - 1 : -1;
@@ -133,6 +140,22 @@ static void follow(const unsigned char *bytes, uint64_t count)
         if (value && dump_piece_of(value) < 0)
             dump_entry_of(value);
     }
+}
+
+/* Does it hold something else than addresses that the case can name, where its initial values are some? A real driver's addresses of functions
+ * are such, for one. Then it is left to the loader of the module, which has the right ones. */
+static bool is_for_the_loader(const dump_piece *p)
+{
+    for (uint32_t i = 0; i < p->addresses->nrelocations; i++) {
+        const uint64_t at = p->addresses->relocations[i].offset;
+        uint64_t value = 0;
+        if (at % 8 || p->addresses->relocations[i].bytes != 8 || at + 8 > p->bytes)
+            return true;
+        memcpy(&value, p->before + at, 8);
+        if (value && dump_known_piece(value) < 0 && dump_known_entry(value) < 0 && !function_of(value))
+            return true;
+    }
+    return false;
 }
 
 bool dr_dump_before(const dr_dump_source *source, const char *folder)
@@ -154,6 +177,8 @@ bool dr_dump_before(const dr_dump_source *source, const char *folder)
         follow(source->params, source->entry->param_size);
     for (int i = 0; i < now.npieces; i++)
         follow(now.pieces[i].before, now.pieces[i].bytes);
+    for (int i = 0; i < now.npieces; i++)
+        now.pieces[i].fixed = now.pieces[i].addresses && is_for_the_loader(&now.pieces[i]);
     dump_find_types();
     return true;
 }
@@ -298,7 +323,7 @@ static void print_pieces(FILE *f, const char *key, bool variables)
             continue;
         snprintf(name, sizeof name, "case%" PRIu64 "_b%d.bin", now.number, i);
         if (!dump_write_file(name, p->before, p->bytes))
-            continue;
+            dump_lose("%s could not be written", name);
         if (p->variable)
             fprintf(f, "%s\n    \"%s\": {\"raw\": \"%s\"", comma, p->variable, name);
         else
@@ -354,7 +379,9 @@ static void expect_change(FILE *f, int i, const char **comma)
     snprintf(name, sizeof name, "case%" PRIu64 "_b%d_after.bin", now.number, i);
     if (!after || !now.source->read(now.source, after, p->base, p->bytes))
         dump_lose("%" PRIu64 " bytes at 0x%" PRIx64 " could not be read after the launch", p->bytes, p->base);
-    else if (memcmp(after, p->before, p->bytes) != 0 && dump_write_file(name, after, p->bytes)) {
+    else if (memcmp(after, p->before, p->bytes) != 0) {
+        if (!dump_write_file(name, after, p->bytes))
+            dump_lose("%s could not be written", name);
         print_expected(f, i, name, after, *comma);
         *comma = ",";
     }

@@ -12,7 +12,8 @@ enum { DUMP_MOST_PIECES = 4096, DUMP_MOST_POINTERS = 100000, DUMP_MOST_IMAGES = 
 typedef struct dump_piece {
     uint64_t base, bytes;
     const char *variable;
-    bool fixed;                    /* a variable with addresses as initial values: the loader makes it */
+    const ptx_variable *addresses; /* that variable, where initial values of it are addresses; else NULL */
+    bool fixed;                    /* such a one with what the case cannot name: it has what the loader gives it */
     bool heap;                     /* a block of the heap of kernels' malloc */
     rt_dtype dtype;                /* of its elements, with `typed` and without `several` */
     bool typed, integers, several; /* the kernel says one; it may also be a float's; it says different ones */

@@ -161,7 +161,7 @@ static bool take_memory(dump_entry *e)
     const cu_resource *r = &e->of.resource;
     uint32_t format = r->of.linear.format, channels = r->of.linear.channels;       /* at the same place in both kinds */
     e->piece = dump_piece_of(r->of.linear.address);
-    bool known = e->piece >= 0 && !now.pieces[e->piece].variable && dr_format_of(format, channels, &e->format, &e->channels, &e->normalised);
+    bool known = e->piece >= 0 && !now.pieces[e->piece].variable && !now.pieces[e->piece].heap && dr_format_of(format, channels, &e->format, &e->channels, &e->normalised);
     if (!known)
         dump_lose("a texture over memory that the case does not have is not carried over");
     return known;
@@ -272,6 +272,14 @@ void dump_print_entry(FILE *f, int entry)
     fprintf(f, "\"%s\": \"%c%d\"", e->of.surface ? "surface" : "texture", letter(e), entry);
 }
 
+static void print_real(FILE *f, float value)
+{
+    if (isfinite(value))
+        fprintf(f, "%.9g", (double)value);
+    else
+        fprintf(f, "\"%s\"", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+}
+
 /* Border colours are floats, or integers where reads give integers. */
 static void print_border(FILE *f, const pxl_texture *t)
 {
@@ -280,14 +288,23 @@ static void print_border(FILE *f, const pxl_texture *t)
     for (uint32_t i = 0; i < 4; i++, comma = ", ") {
         float value;
         memcpy(&value, &t->border[i], sizeof value);
+        fprintf(f, "%s", comma);
         if (t->format < PXL_TEXEL_F16 && t->read == PXL_READ_ELEMENT)
-            fprintf(f, "%s%" PRId64, comma, t->format & 1 ? (int64_t)(int32_t)t->border[i] : (int64_t)t->border[i]);
-        else if (isfinite(value))
-            fprintf(f, "%s%.9g", comma, (double)value);
+            fprintf(f, "%" PRId64, t->format & 1 ? (int64_t)(int32_t)t->border[i] : (int64_t)t->border[i]);
         else
-            fprintf(f, "%s\"%s\"", comma, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+            print_real(f, value);
     }
     fprintf(f, "]");
+}
+
+static void print_levels_of_detail(FILE *f, const pxl_texture *t)
+{
+    fprintf(f, ", \"mipmap_filter\": \"%s\", \"lod_bias\": ", t->mip_filter ? "linear" : "point");
+    print_real(f, t->lod_bias);
+    fprintf(f, ", \"min_lod\": ");
+    print_real(f, t->lod_min);
+    fprintf(f, ", \"max_lod\": ");
+    print_real(f, t->lod_max);
 }
 
 static void print_sampler(FILE *f, const dump_entry *e)
@@ -308,8 +325,7 @@ static void print_sampler(FILE *f, const dump_entry *e)
     if (t.srgb)
         fprintf(f, ", \"srgb\": true");
     if (e->image >= 0 && e->last_level > e->first_level)
-        fprintf(f, ", \"mipmap_filter\": \"%s\", \"lod_bias\": %.9g, \"min_lod\": %.9g, \"max_lod\": %.9g", t.mip_filter ? "linear" : "point",
-                (double)t.lod_bias, (double)t.lod_min, (double)t.lod_max);
+        print_levels_of_detail(f, &t);
 }
 
 /* "kind": the arrays' of the same name; "shape": level 0 as an array. */
@@ -363,7 +379,9 @@ static void print_memory(FILE *f, const dump_entry *e)
     if (r->type == CUABI_CU_RESOURCE_TYPE_LINEAR)
         fprintf(f, "\"shape\": [%zu, %u]", r->of.linear.bytes / texel, e->channels);
     else
-        fprintf(f, "\"shape\": [%zu, %zu, %u], \"pitch\": %zu", r->of.pitched.height, r->of.pitched.width, e->channels, r->of.pitched.pitch);
+        fprintf(f, "\"shape\": [%zu, %zu, %u]", r->of.pitched.height, r->of.pitched.width, e->channels);
+    if (r->type == CUABI_CU_RESOURCE_TYPE_PITCH2D && r->of.pitched.height > 1)     /* the pitch of a single row means nothing */
+        fprintf(f, ", \"pitch\": %zu", r->of.pitched.pitch);
 }
 
 static void print_section(FILE *f, bool surfaces)
@@ -431,7 +449,9 @@ void dump_print_image_expectations(FILE *f, const char **comma)
         name_owner(i, owner, sizeof owner);
         if (x->before && (!after || !read_image(x, after)))
             dump_lose("an array of %" PRIu64 " bytes could not be read after the launch", x->bytes);
-        else if (x->before && memcmp(after, x->before, x->bytes) != 0 && dump_write_file(name, after, x->bytes)) {
+        else if (x->before && memcmp(after, x->before, x->bytes) != 0) {
+            if (!dump_write_file(name, after, x->bytes))
+                dump_lose("%s could not be written", name);
             if (owner[0] == 't')
                 dump_lose("an array that only textures of the case lead to has changed");
             else

@@ -69,7 +69,7 @@ static cu_result describe_memory(cu_address address, uint32_t format, uint32_t c
         return DR_ERROR(INVALID_VALUE);
     uint32_t texel = pxl_texel_bytes(t->format, t->channels);
     if (width == 0 || width > 1u << 28 || height == 0 || height > 1u << 26 || address % pxl_channel_bytes(t->format) ||
-        (height > 1 && pitch < width * texel))
+        (height > 1 && (pitch < width * texel || pitch % pxl_channel_bytes(t->format))))
         return DR_ERROR(INVALID_VALUE);
     if (dr_range_find(address, &range)) {
         uint64_t room = range.bytes - (address - range.base);

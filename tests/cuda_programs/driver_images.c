@@ -117,7 +117,7 @@ static cu_object make_levels(cu_object *surface)
     memcpy(&copy, &r, sizeof copy);
     CHECK(cuSurfObjectCreate(surface, &copy));
     r = (cu_resource){.type = CUABI_CU_RESOURCE_TYPE_MIPMAPPED_ARRAY, .of.mipmap = mipmap};
-    const cu_texture_desc t = {.flags = CUABI_CU_TRSF_NORMALIZED_COORDINATES, .mip_max = 4};
+    const cu_texture_desc t = {.flags = CUABI_CU_TRSF_NORMALIZED_COORDINATES, .mip_max = INFINITY};
     return make_texture(&r, &t, NULL);
 }
 
@@ -150,6 +150,19 @@ static cu_object make_pitched(void)
     r.of.pitched.width = 5;
     r.of.pitched.height = 7;
     r.of.pitched.pitch = 64;
+    return make_texture(&r, &(cu_texture_desc){.flags = CUABI_CU_TRSF_READ_AS_INTEGER}, NULL);
+}
+
+/* One row, whose pitch means nothing. */
+static cu_object make_row(void)
+{
+    static const int32_t host[4];
+    cu_resource r = {.type = CUABI_CU_RESOURCE_TYPE_PITCH2D};
+    r.of.pitched.address = upload(host, sizeof host);
+    r.of.pitched.format = CUABI_CU_AD_FORMAT_SIGNED_INT32;
+    r.of.pitched.channels = 1;
+    r.of.pitched.width = 4;
+    r.of.pitched.height = 1;
     return make_texture(&r, &(cu_texture_desc){.flags = CUABI_CU_TRSF_READ_AS_INTEGER}, NULL);
 }
 
@@ -201,7 +214,7 @@ int main(void)
     CUfunction look;
     cu_texref old;
     struct { cu_object levels, cube, border, pitched; } handles;
-    cu_object table[4] = {0}, surface;
+    cu_object table[5] = {0}, surface;
     float out[32][8] = {{0}};
 
     CHECK(cuInit(0));
@@ -217,6 +230,7 @@ int main(void)
     table[1] = surface;
     const cu_resource r = of_array(make_bytes(128, 0));
     table[2] = make_texture(&r, &(cu_texture_desc){.flags = CUABI_CU_TRSF_NORMALIZED_COORDINATES | CUABI_CU_TRSF_SRGB, .filter = 1}, NULL);
+    table[4] = make_row();
     CHECK(cuModuleGetTexRef(&old, module, "old"));
     CHECK(cuTexRefSetArray(old, make_bytes(0, 1), 1));
     CUdeviceptr table_at = upload(table, sizeof table), out_at = upload(out, sizeof out);

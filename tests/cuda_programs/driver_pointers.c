@@ -1,11 +1,11 @@
 /* driver_pointers.c - a kernel that walks a list whose nodes lie in allocations of their own, by way of a table of pointers and a variable
- * that holds one; it leaves pointers behind itself.
+ * that holds another one than it had at first; it leaves pointers behind itself.
  */
 #include "cuda_subset.h"
 
 static const char *const text =
     ".version 8.0\n.target sm_75\n.address_size 64\n"
-    ".visible .global .align 8 .u64 extra;\n.visible .global .align 8 .u64 met[2];\n"
+    ".visible .global .align 8 .u64 met[2];\n.visible .global .align 8 .u64 extra = generic(met);\n"
     ".visible .entry walk(.param .u64 table, .param .u64 out)\n{\n"
     " .reg .b64 %d<12>; .reg .b32 %r<6>; .reg .pred %p;\n"
     " ld.param.u64 %d1, [table]; ld.param.u64 %d2, [out];\n"
