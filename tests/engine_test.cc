@@ -1,7 +1,9 @@
 /* engine_test.cc - the CPU engine: registers, memory spaces, calls, atomics, barriers, launches. */
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <numeric>
+#include <thread>
 #include "tests/engine_harness.h"
 #if defined(__SSE__)
 #include <immintrin.h>
@@ -41,6 +43,27 @@ TEST(Engine, TheHostsRoundingAndFlushingStayItsOwn)
     _mm_setcsr(before);
 }
 #endif
+
+static volatile uint32_t *waited_for;
+static void end_waiting(int) { waited_for[1] = 1; }
+
+/* A launch of one block runs on the caller's thread: the kernel begins, the signal comes, and only its handler lets the kernel end. */
+TEST(Engine, AUserEndsAKernelThatDoesNotEnd)
+{
+    Ptx p(entry("k", "mov.u32 %r1, 1; st.volatile.global.u32 [%outbase], %r1;\nL: ld.volatile.global.u32 %r2, [%outbase+4]; setp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;\nret;"));
+    Buffer<uint32_t> out(2);
+    waited_for = reinterpret_cast<volatile uint32_t *>(static_cast<uintptr_t>(out.address));
+    const pthread_t launching = pthread_self();
+    const auto before = signal(SIGTERM, end_waiting);
+    std::thread user([launching] {
+        while (!waited_for[0])
+            std::this_thread::yield();
+        pthread_kill(launching, SIGTERM);
+    });
+    EXPECT_EQ(p.run("k", 1, 1, Params().add(out).add(out)), CPU_OK) << p.message();
+    user.join();
+    signal(SIGTERM, before);
+}
 
 TEST(Engine, ThreeDimensionsNumberThreadsXFirst)
 {

@@ -139,6 +139,18 @@ static void block_signals(sigset_t *old)
     pthread_sigmask(SIG_SETMASK, &mask, old);
 }
 
+/* On a thread of the program's those by which a user ends or stops it stay as they were: a kernel may never end, and there may be no other thread. */
+static void let_users_in(const sigset_t *old)
+{
+    static const int users[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
+    sigset_t mask;
+    sigemptyset(&mask);
+    for (size_t i = 0; i < sizeof users / sizeof *users; i++)
+        if (!sigismember(old, users[i]))
+            sigaddset(&mask, users[i]);
+    pthread_sigmask(SIG_UNBLOCK, &mask, NULL);
+}
+
 bool cpu_pool_start(cpu_device *d, cpu_error *error)
 {
     pthread_mutex_init(&d->pool_lock, NULL);
@@ -194,6 +206,7 @@ static void run_here(cpu_device *d, cpu_job *job)
     sigset_t old;
     fenv_t environment;
     block_signals(&old);
+    let_users_in(&old);
     fegetenv(&environment);
     fesetenv(FE_DFL_ENV);
     cpu_this_worker = worker;
