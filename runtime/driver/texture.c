@@ -71,12 +71,11 @@ static cu_result describe_memory(cu_address address, uint32_t format, uint32_t c
     if (width == 0 || width > 1u << 28 || height == 0 || height > 1u << 26 || address % pxl_channel_bytes(t->format) ||
         (height > 1 && (pitch < width * texel || pitch % pxl_channel_bytes(t->format))))
         return DR_ERROR(INVALID_VALUE);
-    if (dr_range_find(address, &range)) {
-        uint64_t room = range.bytes - (address - range.base);
-        if ((height > 1 && pitch > room / (height - 1)) || width * texel > room - (height - 1) * pitch)
-            return dr_fail(DR_ERROR(INVALID_VALUE), "a texture of %zu x %zu texels over %llu bytes of memory", width, height,
-                           (unsigned long long)room);
-    }
+    if (!dr_range_find(address, &range))
+        return dr_fail(DR_ERROR(INVALID_VALUE), "a texture over 0x%llx, where no memory of CUDA is", (unsigned long long)address);
+    uint64_t room = range.bytes - (address - range.base);
+    if ((height > 1 && pitch > room / (height - 1)) || width * texel > room - (height - 1) * pitch)
+        return dr_fail(DR_ERROR(INVALID_VALUE), "a texture of %zu x %zu texels over %llu bytes of memory", width, height, (unsigned long long)room);
     t->base = address;
     t->width = (uint32_t)width;
     t->height = (uint32_t)height;

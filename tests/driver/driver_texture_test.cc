@@ -262,6 +262,24 @@ TEST_F(Texture, MipmapsAndLinearMemory)
     r.of.linear.bytes = 80;
     memcpy(&desc_of_r, &r, sizeof r);
     EXPECT_EQ(cuTexObjectCreate(&t, &desc_of_r, &d, nullptr), CUABI_CUDA_ERROR_INVALID_VALUE);
+    // Only memory of CUDA is bound, and rows whose components are aligned.
+    std::vector<uint32_t> host(16);
+    r.of.linear.bytes = 16;
+    for (const cu_address nowhere : {cu_address{0x12345600}, static_cast<cu_address>(reinterpret_cast<uintptr_t>(host.data()))}) {
+        r.of.linear.address = nowhere;
+        memcpy(&desc_of_r, &r, sizeof r);
+        EXPECT_EQ(cuTexObjectCreate(&t, &desc_of_r, &d, nullptr), CUABI_CUDA_ERROR_INVALID_VALUE);
+    }
+    r = {};
+    r.type = CUABI_CU_RESOURCE_TYPE_PITCH2D;
+    r.of.pitched.address = p, r.of.pitched.format = CUABI_CU_AD_FORMAT_UNSIGNED_INT32, r.of.pitched.channels = 1;
+    r.of.pitched.width = 2, r.of.pitched.height = 3;
+    for (const size_t pitch : {size_t{10}, size_t{12}}) {
+        r.of.pitched.pitch = pitch;
+        memcpy(&desc_of_r, &r, sizeof r);
+        EXPECT_EQ(cuTexObjectCreate(&t, &desc_of_r, &d, nullptr), pitch % 4 ? CUABI_CUDA_ERROR_INVALID_VALUE : CUABI_SUCCESS);
+    }
+    OK(cuTexObjectDestroy(t));
 }
 
 TEST_F(Texture, ReferencesOfOldPrograms)
