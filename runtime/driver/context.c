@@ -122,6 +122,21 @@ static void recover(dr_device *d)
     pthread_mutex_unlock(&d->lock);
 }
 
+static void release_streams(dr_context *c)
+{
+    for (;;) {
+        pthread_mutex_lock(&dr_lock);
+        dr_stream *s = c->streams;
+        while (s && s->dying)
+            s = s->next;
+        pthread_mutex_unlock(&dr_lock);
+        if (!s)
+            break;
+        dr_stream_release(s);
+    }
+    dr_context_wait(c);
+}
+
 static void end(dr_context *c)
 {
     dr_device *device = c->device;
@@ -129,8 +144,7 @@ static void end(dr_context *c)
     unlink_context(c);
     while (c->modules)
         dr_module_free(c->modules);
-    while (c->streams)
-        dr_stream_release(c->streams);
+    release_streams(c);
     dr_textures_leave(c);
     dr_memory_leave(c);
     pthread_mutex_destroy(&c->print_lock);

@@ -123,7 +123,7 @@ struct dr_context {
     _Atomic int32_t sticky;        /* the error that ended this context, or 0 */
     _Atomic uint32_t captures;     /* of blocking streams: the legacy stream may not be used meanwhile */
     dr_stream *legacy;
-    dr_stream *streams;            /* all of this context, the legacy one too */
+    dr_stream *streams;            /* all of this context that are alive or have work left, the legacy one too */
     dr_module *modules;
     size_t limits[10];
     int32_t cache_config, shared_config;

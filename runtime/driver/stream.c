@@ -62,9 +62,20 @@ void dr_point_wait(dr_point point)
     pthread_mutex_unlock(&dr_lock);
 }
 
+static void unlink_stream(dr_stream *s)
+{
+    dr_stream **p = &s->context->streams;
+    while (*p && *p != s)
+        p = &(*p)->next;
+    if (*p)
+        *p = s->next;
+}
+
 static void complete(dr_stream *s, uint64_t ticket)
 {
     atomic_store_explicit(&s->completed, ticket, memory_order_release);
+    if (s->dying && s->completed == s->enqueued)
+        unlink_stream(s);
     if (waiting)
         pthread_cond_broadcast(&progress);
     if (s->sleeping && (s->first || s->dying))
@@ -299,18 +310,14 @@ cu_result dr_stream_new(dr_context *c, uint32_t flags, int priority, dr_stream *
     return CUABI_SUCCESS;
 }
 
-/* The handle is dead at once; what it was given is still done. */
+/* The handle is dead at once; what it was given is still done, and until then waited for with its context and by the legacy stream. */
 void dr_stream_release(dr_stream *s)
 {
     bool idle;
     dr_capture_abandon(s);
     pthread_mutex_lock(&dr_lock);
-    for (dr_stream **p = &s->context->streams; *p; p = &(*p)->next) {
-        if (*p == s) {
-            *p = s->next;
-            break;
-        }
-    }
+    if (!busy(s))
+        unlink_stream(s);
     atomic_store(&s->head.kind, DR_DEAD);
     s->dying = true;
     idle = !s->started && !busy(s);

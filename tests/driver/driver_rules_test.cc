@@ -130,6 +130,26 @@ TEST_F(Driver, WhatIsDestroyedTwiceIsNotSomethingElse)
     OK(cuCtxDestroy_v2(next));
 }
 
+// The legacy stream and the context wait for what a stream was given before it was destroyed.
+TEST_F(Driver, WorkOfADestroyedStreamIsWaitedFor)
+{
+    cu_address p = memory(4);
+    cu_stream s;
+    cu_event e;
+    OK(cuEventCreate(&e, 0));
+    OK(cuStreamCreate(&s, 0));
+    OK(cuLaunchHostFunc(s, gate::wait, &g));
+    OK(cuMemsetD32Async(p, 7, 1, s));
+    OK(cuStreamDestroy_v2(s));
+    EXPECT_EQ(cuStreamDestroy_v2(s), CUABI_CUDA_ERROR_INVALID_HANDLE);
+    OK(cuEventRecord(e, nullptr));
+    EXPECT_EQ(cuEventQuery(e), CUABI_CUDA_ERROR_NOT_READY);
+    g.open = true;
+    OK(cuCtxSynchronize());
+    EXPECT_EQ(*reinterpret_cast<uint32_t *>(p), 7u);   // at once, not in a copy, which would be behind it
+    OK(cuEventQuery(e));
+}
+
 TEST_F(Driver, MemoryOfPoolsIsFreedOnce)
 {
     cu_stream s;
