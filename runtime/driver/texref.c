@@ -29,6 +29,12 @@ static void unbind(dr_texref *r)
     r->handle = 0;
 }
 
+/* Memory may be bound before its format is said. */
+static bool lacks_format(const dr_texref *r)
+{
+    return r->resource.type == CUABI_CU_RESOURCE_TYPE_LINEAR && r->format == 0;
+}
+
 /* Makes the descriptor of what is bound, and lets the variable lead to it. */
 static cu_result rebind(dr_texref *r)
 {
@@ -36,7 +42,7 @@ static cu_result rebind(dr_texref *r)
     dr_context *owner;
     bool normalised;
     uint64_t address, bytes;
-    if (!r->module || !r->bound)
+    if (!r->module || !r->bound || lacks_format(r))
         return CUABI_SUCCESS;
     cu_result result = dr_describe_resource(&r->resource, &t, &normalised, &owner);
     if (!result && !r->surface)
@@ -196,7 +202,11 @@ cu_result impl_cuTexRefSetFormat(cu_texref texref, int32_t fmt, int num_packed_c
         return DR_ERROR(INVALID_VALUE);
     r->format = (uint32_t)fmt;
     r->channels = (uint32_t)num_packed_components;
-    return CUABI_SUCCESS;
+    if (!r->bound || r->resource.type != CUABI_CU_RESOURCE_TYPE_LINEAR)
+        return CUABI_SUCCESS;          /* arrays have a format, and pitched memory was given one */
+    r->resource.of.linear.format = r->format;
+    r->resource.of.linear.channels = r->channels;
+    return rebind(r);
 }
 
 /* One member of the sampler; what is bound follows. */

@@ -301,4 +301,24 @@ TEST_F(Texture, ReferencesOfOldPrograms)
     EXPECT_EQ(told, b);
 }
 
+// The format of linear memory may be said before or after it is bound, and anew.
+TEST_F(Texture, ReferencesTakeTheirFormatInAnyOrder)
+{
+    cu_function f = kernel(fetch("tex.1d.v4.u32.s32", "line") + "{%r0}];" + store, "k", ".global .texref line;\n");
+    cu_texref ref;
+    OK(cuModuleGetTexRef(&ref, last_module, "line"));
+    cu_address p = memory(256);
+    for (uint32_t i = 0; i < 64; i++)
+        reinterpret_cast<uint32_t *>(p)[i] = 0x10000 * i + 7;
+    size_t offset = 1;
+    OK(cuTexRefSetFlags(ref, CUABI_CU_TRSF_READ_AS_INTEGER));
+    OK(cuTexRefSetAddress_v2(&offset, ref, p, 256));
+    EXPECT_EQ(offset, 0u);
+    OK(cuTexRefSetFormat(ref, CUABI_CU_AD_FORMAT_UNSIGNED_INT32, 1));
+    EXPECT_EQ(read(f, 0, 8)[4 * 6], 0x60007u);
+    OK(cuTexRefSetFormat(ref, CUABI_CU_AD_FORMAT_UNSIGNED_INT16, 1));
+    EXPECT_EQ(read(f, 0, 8)[4 * 6], 7u);
+    EXPECT_EQ(read(f, 0, 8)[4 * 7], 3u);
+}
+
 } // namespace
