@@ -194,8 +194,10 @@ cu_result impl_cuEventElapsedTime(float *milliseconds, cu_event start, cu_event 
     bool recorded = a->point.stream && b->point.stream, done = recorded && dr_point_done(a->point) && dr_point_done(b->point);
     int64_t ns = (int64_t)(b->time_ns - a->time_ns);
     pthread_mutex_unlock(&dr_lock);
-    if (!recorded)
-        return DR_ERROR(INVALID_HANDLE);
+    if (!recorded) {                   /* a context that ended with an error records nothing */
+        int32_t sticky = atomic_load(&b->context->sticky);
+        return sticky ? sticky : DR_ERROR(INVALID_HANDLE);
+    }
     if (!done)
         return DR_ERROR(NOT_READY);
     *milliseconds = (float)((double)ns / 1e6);

@@ -459,8 +459,15 @@ TEST_F(Driver, FaultsStickToTheirContextAlone)
     cu_context other;
     cu_function f = kernel(add_kernel());
     cu_address p = memory(128), q;
+    cu_event start, end;
+    OK(cuEventCreate(&start, 0));
+    OK(cuEventCreate(&end, 0));
+    OK(cuEventRecord(start, nullptr));
     OK(launch(f, 16, 1));
     EXPECT_EQ(cuCtxSynchronize(), CUABI_CUDA_ERROR_ILLEGAL_ADDRESS);
+    float ms;
+    EXPECT_EQ(cuEventRecord(end, nullptr), CUABI_CUDA_ERROR_ILLEGAL_ADDRESS);
+    EXPECT_EQ(cuEventElapsedTime(&ms, start, end), CUABI_CUDA_ERROR_ILLEGAL_ADDRESS);
     EXPECT_EQ(launch(f, p, 1), CUABI_CUDA_ERROR_ILLEGAL_ADDRESS);
     EXPECT_EQ(cuMemAlloc_v2(&q, 16), CUABI_CUDA_ERROR_ILLEGAL_ADDRESS);
     EXPECT_EQ(cuStreamSynchronize(nullptr), CUABI_CUDA_ERROR_ILLEGAL_ADDRESS);
