@@ -139,16 +139,25 @@ static void block_signals(sigset_t *old)
     pthread_sigmask(SIG_SETMASK, &mask, old);
 }
 
-/* On a thread of the program's those by which a user ends or stops it stay as they were: a kernel may never end, and there may be no other thread. */
-static void let_users_in(const sigset_t *old)
+/* The same on a thread of the program's, but those by which a user ends or stops it stay as they were: a kernel may never end, and there may be no
+ * other thread. A second call only where the program blocks what kernels need. */
+static void block_signals_here(sigset_t *old)
 {
-    static const int users[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
+    static const int stay[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    enum { USERS = 5, STAY = sizeof stay / sizeof *stay };
     sigset_t mask;
+    bool blocked = false;
+    sigfillset(&mask);
+    for (int i = 0; i < STAY; i++)
+        sigdelset(&mask, stay[i]);
+    pthread_sigmask(SIG_BLOCK, &mask, old);
     sigemptyset(&mask);
-    for (size_t i = 0; i < sizeof users / sizeof *users; i++)
-        if (!sigismember(old, users[i]))
-            sigaddset(&mask, users[i]);
-    pthread_sigmask(SIG_UNBLOCK, &mask, NULL);
+    for (int i = USERS; i < STAY; i++) {
+        sigaddset(&mask, stay[i]);
+        blocked |= sigismember(old, stay[i]) == 1;
+    }
+    if (blocked)
+        pthread_sigmask(SIG_UNBLOCK, &mask, NULL);
 }
 
 bool cpu_pool_start(cpu_device *d, cpu_error *error)
@@ -205,8 +214,7 @@ static void run_here(cpu_device *d, cpu_job *job)
     cpu_worker *worker = &d->workers[0], *before = cpu_this_worker;
     sigset_t old;
     fenv_t environment;
-    block_signals(&old);
-    let_users_in(&old);
+    block_signals_here(&old);
     fegetenv(&environment);
     fesetenv(FE_DFL_ENV);
     cpu_this_worker = worker;
