@@ -1,8 +1,10 @@
 /* trace.c - what exported functions do besides their work: decide, forward, and print calls under PTXBRIDGE_TRACE. */
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include "runtime/driver/driver.h"
 
 static void add(dr_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -130,20 +132,27 @@ void dr_call_end(dr_call *call)
     fwrite(call->text, 1, call->length, stderr);
 }
 
-/* What CUDA's static runtime begins with, and gives up without: it may have come past `exec`, which recognises it. */
-static void tell_of_static_runtime(void)
+/* What CUDA's static runtime begins with, and gives up without: it may have come past `exec`, which recognises it. Other libraries, NVRTC
+ * for one, ask as well and go on. */
+static void tell_of_static_runtime(const void *caller)
 {
-    static _Atomic bool told;
-    if (!atomic_exchange(&told, true))
-        fprintf(stderr, "ptxbridge: this program asks for what only NVIDIA's own driver has (cuGetExportTable), as one that is linked with CUDA's "
-                        "static runtime does.\nLink it with the shared runtime: nvcc -cudart shared …, or in CMake CUDA_RUNTIME_LIBRARY Shared.\n");
+    static const void *_Atomic told;
+    Dl_info from = {0}, program = {0}, own = {0};
+    dladdr((const void *)getauxval(AT_PHDR), &program);
+    dladdr((const void *)&told, &own);
+    if (!dladdr(caller, &from) || atomic_exchange(&told, from.dli_fbase) == from.dli_fbase)
+        return;
+    bool library = from.dli_fbase != program.dli_fbase && from.dli_fbase != own.dli_fbase && from.dli_fname;
+    fprintf(stderr, "ptxbridge: %s asks for what only NVIDIA's own driver has (cuGetExportTable), as what is linked with CUDA's static runtime does.\n"
+                    "%s with the shared runtime: nvcc -cudart shared …, or in CMake CUDA_RUNTIME_LIBRARY Shared.\n",
+            library ? from.dli_fname : "this program", library ? "If it is and fails, link it" : "Link it");
 }
 
 cu_result dr_absent(int row)
 {
     dr_decide();
     if (!(dr_mode & DR_MODE_FORWARD) && strcmp(dr_api[row].symbol, "cuGetExportTable") == 0)
-        tell_of_static_runtime();
+        tell_of_static_runtime(__builtin_return_address(0));
     if (dr_mode & DR_MODE_TRACE)
         fprintf(stderr, "ptxbridge: %s(…) = 801 CUDA_ERROR_NOT_SUPPORTED\n", dr_api[row].symbol);
     return dr_ready() && !(dr_mode & DR_MODE_FORWARD) ? dr_ready() : dr_fail(DR_ERROR(NOT_SUPPORTED), "%s is not served", dr_api[row].symbol);

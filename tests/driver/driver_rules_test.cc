@@ -1,5 +1,7 @@
 // driver_rules_test.cc - what a program may not do, and what it is told: calls in host functions, during captures, after fork(), across
 // contexts; updates of graphs that are none.
+#include <dlfcn.h>
+#include <search.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "driver/driver_harness.h"
@@ -40,6 +42,26 @@ TEST_F(Driver, HostFunctionsMakeNoCalls)
         EXPECT_EQ(a->alloc, CUABI_CUDA_ERROR_NOT_PERMITTED);
         EXPECT_EQ(a->sync, CUABI_CUDA_ERROR_NOT_PERMITTED);
     }
+}
+
+// ---------------------------------------------------------------- what is not served
+
+// Programs and libraries with CUDA's static runtime begin with cuGetExportTable: who asked is said.
+TEST_F(Driver, WhoAsksForTheStaticRuntimesTableIsTold)
+{
+    using ask_fn = int (*)(const void *, const void *);
+    const auto table = reinterpret_cast<ask_fn>(dlsym(RTLD_DEFAULT, "cuGetExportTable"));
+    const char letters[] = "a";
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(table(nullptr, nullptr), CUABI_CUDA_ERROR_NOT_SUPPORTED);
+    const std::string own = testing::internal::GetCapturedStderr();
+    testing::internal::CaptureStderr();
+    size_t n = 1;
+    lfind(letters, letters, &n, 1, table);                // called by the C library
+    const std::string other = testing::internal::GetCapturedStderr();
+    EXPECT_NE(own.find("this program asks"), std::string::npos) << own;
+    EXPECT_NE(other.find("libc.so.6 asks"), std::string::npos) << other;
+    EXPECT_EQ(other.find("this program"), std::string::npos) << other;
 }
 
 // ---------------------------------------------------------------- fork
