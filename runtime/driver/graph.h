@@ -117,8 +117,12 @@ void dr_conditional_clear(dr_node *node);
 cu_result dr_conditions_start(const struct dr_exec_run *run);
 cu_result dr_conditional_run(dr_context *context, dr_stream *stream, const dr_step *step);
 
-/* ------------------------------------------------------------ exec.c, branches.c */
+/* ------------------------------------------------------------ exec.c, exec_run.c, branches.c */
 
+/* Steps from the nodes of a graph, with one user; *wrong is the node that cannot be one, where somebody wants to know. */
+cu_result dr_exec_run_make(const dr_graph *graph, struct dr_exec_run **out, dr_node **wrong);
+/* Puts a copy in the place of a run that launches share, so that it may be changed. */
+cu_result dr_exec_run_own(struct dr_exec_run **place);
 cu_result dr_step_run(dr_context *context, dr_stream *stream, const dr_step *step);
 cu_result dr_exec_run(dr_context *context, dr_stream *stream, struct dr_exec_run *run);
 void dr_exec_run_free(struct dr_exec_run *run);

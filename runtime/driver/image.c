@@ -401,12 +401,23 @@ cu_result dr_image_ptx(const void *image, size_t bytes, int capability, char **t
     return result;
 }
 
+/* Whether or not there is a log: many programs do not look at what loading and launching say, and end as if nothing were wrong. */
+static void tell_of_machine_code(void)
+{
+    static _Atomic bool told;
+    if (!atomic_exchange(&told, true))
+        fprintf(stderr, "ptxbridge: an image of this program has no PTX that the device takes, so that its kernels cannot run (error 209; "
+                        "PTXBRIDGE_LOG=1 says what it holds).\nCompile it with PTX: nvcc -gencode arch=compute_75,code=compute_75 …\n");
+}
+
 cu_result dr_image_parse(const void *image, size_t bytes, int capability, dr_jit *jit, ptx_module **out)
 {
     char *text;
     size_t length;
     *out = NULL;
     cu_result result = whole_text(image, bytes, capability, jit, &text, &length);
+    if (result == DR_ERROR(NO_BINARY_FOR_GPU))
+        tell_of_machine_code();
     if (!result)
         result = dr_parse(text, length, "image", jit, out);
     free(text);

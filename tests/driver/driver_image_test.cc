@@ -92,6 +92,20 @@ TEST_F(Image, TheBestMemberIsTaken)
     EXPECT_EQ(run(".version 8.0\n.target sm_75\n.visible .entry k() { frobnicate; }"), -CUABI_CUDA_ERROR_INVALID_PTX);
 }
 
+// Told once in a process, so that it can be seen only where this test is alone in its own.
+TEST_F(Image, ThatThereIsNoPtxIsToldWithoutALog)
+{
+    unsetenv("PTXBRIDGE_LOG");
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(run(fat_binary(member(2, 75, "machine code")).data()), -CUABI_CUDA_ERROR_NO_BINARY_FOR_GPU);
+    EXPECT_EQ(run("\177ELF and so on"), -CUABI_CUDA_ERROR_NO_BINARY_FOR_GPU);
+    std::string said = testing::internal::GetCapturedStderr();
+    if (said.empty() && ::testing::UnitTest::GetInstance()->test_to_run_count() > 1)
+        GTEST_SKIP() << "an earlier test was told";
+    EXPECT_NE(said.find("has no PTX"), std::string::npos) << said;
+    EXPECT_EQ(said.find("has no PTX"), said.rfind("has no PTX")) << said;
+}
+
 TEST_F(Image, CompressedMembers)
 {
     const std::string text = ptx(77) + "//                        blanks\n", packed = lz4(text);
