@@ -100,57 +100,9 @@ again:
     ret;
 }
 
-// Every block waits until all have counted, and adds what it and its neighbour have left before.
-.visible .entry meet(.param .u64 counter, .param .u64 left, .param .u64 out)
-{
-    .reg .pred %p<3>;
-    .reg .b32 %r<10>;
-    .reg .b64 %rd<10>;
-    ld.param.u64 %rd1, [counter];
-    ld.param.u64 %rd2, [left];
-    ld.param.u64 %rd3, [out];
-    mov.u32 %r1, %ctaid.x;
-    mov.u32 %r2, %nctaid.x;
-    mul.wide.u32 %rd4, %r1, 4;
-    add.s64 %rd5, %rd2, %rd4;
-    add.s32 %r3, %r1, 1;
-    mul.lo.s32 %r4, %r3, %r3;
-    st.global.u32 [%rd5], %r4;
-    fence.acq_rel.gpu;
-    red.relaxed.gpu.global.add.u32 [%rd1], 1;
-wait:
-    ld.acquire.gpu.global.u32 %r5, [%rd1];
-    setp.lt.u32 %p1, %r5, %r2;
-    @%p1 bra wait;
-    setp.eq.s32 %p2, %r3, %r2;
-    selp.b32 %r6, 0, %r3, %p2;
-    mul.wide.u32 %rd6, %r6, 4;
-    add.s64 %rd7, %rd2, %rd6;
-    ld.global.u32 %r7, [%rd7];
-    add.s32 %r7, %r7, %r4;
-    add.s64 %rd8, %rd3, %rd4;
-    st.global.u32 [%rd8], %r7;
-    ret;
-}
-
-// Where %envreg1 and 2 lead, and the first word there.
-.visible .entry workspace(.param .u64 out)
-{
-    .reg .pred %p<2>;
-    .reg .b32 %r<4>;
-    .reg .b64 %rd<3>;
-    ld.param.u64 %rd1, [out];
-    mov.u32 %r1, %envreg1;
-    mov.u32 %r2, %envreg2;
-    mov.b64 %rd2, {%r2, %r1};
-    mov.u32 %r3, 0;
-    setp.eq.u64 %p1, %rd2, 0;
-    @!%p1 ld.global.u32 %r3, [%rd2];
-    st.global.u64 [%rd1], %rd2;
-    st.global.u32 [%rd1+8], %r3;
-    ret;
-}
-)";
+)"
+#include "cooperative_ptx.inc"
+    ;
 
 const char *const pointer_text = R"(.version 8.0
 .target sm_80
