@@ -47,6 +47,8 @@ pxb_status case_make_residents(case_live *r);
 pxb_status case_write_residents(case_live *r);
 void case_free_residents(case_live *r);
 const case_resident *case_resident_of(const case_live *r, const case_array *array);
+/* An error of a name that the case gives is told at that place of the case. */
+pxb_status case_placed(const case_live *r, uint32_t line, uint32_t column, pxb_status status);
 /* The address of a module's variable and of a byte in it; and what a pointer in memory is on this device. */
 pxb_status case_variable_address(const case_live *r, const char *name, uint64_t offset, pxb_address *out);
 pxb_status case_pointer_address(const case_live *r, const case_pointer *p, pxb_address *out);

@@ -55,14 +55,13 @@ pxb_status case_variable_address(const case_live *r, const char *name, uint64_t 
                            : rt_fail(r->ctx, PXB_BAD_INPUT, "offset %" PRIu64 " is outside global \"%.80s\" of %zu bytes", offset, name, bytes);
 }
 
-/* What the module or the device says against a pointer, at the pointer's place in the case. */
-static pxb_status placed(const case_live *r, const case_pointer *p, pxb_status status)
+pxb_status case_placed(const case_live *r, uint32_t line, uint32_t column, pxb_status status)
 {
     char reason[512];
     if (!status)
         return status;
     snprintf(reason, sizeof reason, "%s", pxb_last_error(r->ctx)->message);
-    return rt_fail_at(r->ctx, status, r->file->path, p->line, p->column, "%s", reason);
+    return rt_fail_at(r->ctx, status, r->file->path, line, column, "%s", reason);
 }
 
 pxb_status case_pointer_address(const case_live *r, const case_pointer *p, pxb_address *out)
@@ -71,9 +70,9 @@ pxb_status case_pointer_address(const case_live *r, const case_pointer *p, pxb_a
     if (p->heap)
         return PXB_OK;
     if (p->global)
-        return placed(r, p, case_variable_address(r, p->global, p->target_offset, out));
+        return case_placed(r, p->line, p->column, case_variable_address(r, p->global, p->target_offset, out));
     if (p->function)
-        return placed(r, p, pxb_function_address(r->device, r->module, p->function, out));
+        return case_placed(r, p->line, p->column, pxb_function_address(r->device, r->module, p->function, out));
     const case_resident *x = case_resident_of(r, p->array);
     *out = x->handle;
     if (p->array->kind != CASE_BUFFER)
@@ -116,7 +115,7 @@ static pxb_status write_global(case_live *r, const case_resident *x)
 {
     pxb_address address;
     size_t bytes = 0;
-    pxb_status status = pxb_global_get(r->device, r->module, x->array->name, &address, &bytes);
+    pxb_status status = case_placed(r, 0, 0, pxb_global_get(r->device, r->module, x->array->name, &address, &bytes));
     if (status)
         return status;
     if (bytes != x->initial.bytes)

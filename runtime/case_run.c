@@ -68,11 +68,11 @@ static pxb_status put_field(const case_live *r, const case_param *p, const ptx_v
         return PXB_OK;
     }
     if (f->kind == CASE_FUNCTION) {
-        pxb_status status = pxb_function_address(r->device, r->module, f->function, &word);
+        pxb_status status = case_placed(r, p->line, p->column, pxb_function_address(r->device, r->module, f->function, &word));
         if (status)
             return status;
     } else if (f->kind == CASE_VARIABLE) {
-        pxb_status status = case_variable_address(r, f->function, f->array_offset, &word);
+        pxb_status status = case_placed(r, p->line, p->column, case_variable_address(r, f->function, f->array_offset, &word));
         if (status)
             return status;
     } else if (f->kind != CASE_NULL) {

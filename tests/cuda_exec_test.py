@@ -97,6 +97,11 @@ class Exec(unittest.TestCase):
             raw.write_bytes(contents[1:])
             self.assertIn("no whole number of f32", run("run", str(cases[0])).stderr)
             raw.write_bytes(contents)
+            # What the module lacks is told at the place of the case that names it.
+            pointer, text["params"][0] = text["params"][0], {"global": "nowhere"}
+            cases[0].write_text(json.dumps(text, indent=1))
+            self.assertRegex(run("run", str(cases[0])).stderr, r"case\d\.json:\d+:\d+: error: .*\"nowhere\"")
+            text["params"][0] = pointer
             # The expectation is what the kernel made: another input gives another output.
             text["params"][2] = {"u32": 0}
             cases[0].write_text(json.dumps(text))
