@@ -209,9 +209,10 @@ static void print_value(FILE *f, const unsigned char *at, uint64_t bytes, ptx_ty
         dump_print_entry(f, entry);
     else if (bytes == 8 && function_of(value))
         fprintf(f, "\"function\": \"%s\"", function_of(value));
-    else if (type == PTX_TYPE_F32 && (memcpy(&real, at, sizeof real), isfinite(real)))
-        fprintf(f, "\"f32\": %.9g", (double)real);
-    else
+    else if (type == PTX_TYPE_F32 && (memcpy(&real, at, sizeof real), isfinite(real))) {
+        fprintf(f, "\"f32\": ");
+        dump_print_real(f, real);
+    } else
         fprintf(f, "\"u%" PRIu64 "\": %" PRIu64, 8 * bytes, value);
 }
 

@@ -71,6 +71,8 @@ int dump_known_entry(uint64_t handle);
 int dump_entry_of(uint64_t handle);
 /* The references of the module. */
 void dump_take_references(void);
+/* A number that gives the same bits again, or "inf", "-inf", "nan". */
+void dump_print_real(FILE *f, float value);
 /* "texture": "t1" */
 void dump_print_entry(FILE *f, int entry);
 void dump_print_images(FILE *f);

@@ -272,9 +272,11 @@ void dump_print_entry(FILE *f, int entry)
     fprintf(f, "\"%s\": \"%c%d\"", e->of.surface ? "surface" : "texture", letter(e), entry);
 }
 
-static void print_real(FILE *f, float value)
+void dump_print_real(FILE *f, float value)
 {
-    if (isfinite(value))
+    if (value == 0 && signbit(value))
+        fprintf(f, "-0.0");        /* -0 is an integer to JSON, without a sign */
+    else if (isfinite(value))
         fprintf(f, "%.9g", (double)value);
     else
         fprintf(f, "\"%s\"", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
@@ -292,7 +294,7 @@ static void print_border(FILE *f, const pxl_texture *t)
         if (t->format < PXL_TEXEL_F16 && t->read == PXL_READ_ELEMENT)
             fprintf(f, "%" PRId64, t->format & 1 ? (int64_t)(int32_t)t->border[i] : (int64_t)t->border[i]);
         else
-            print_real(f, value);
+            dump_print_real(f, value);
     }
     fprintf(f, "]");
 }
@@ -300,11 +302,11 @@ static void print_border(FILE *f, const pxl_texture *t)
 static void print_levels_of_detail(FILE *f, const pxl_texture *t)
 {
     fprintf(f, ", \"mipmap_filter\": \"%s\", \"lod_bias\": ", t->mip_filter ? "linear" : "point");
-    print_real(f, t->lod_bias);
+    dump_print_real(f, t->lod_bias);
     fprintf(f, ", \"min_lod\": ");
-    print_real(f, t->lod_min);
+    dump_print_real(f, t->lod_min);
     fprintf(f, ", \"max_lod\": ");
-    print_real(f, t->lod_max);
+    dump_print_real(f, t->lod_max);
 }
 
 static void print_sampler(FILE *f, const dump_entry *e)

@@ -34,12 +34,13 @@ static const char *const text =
     "L: ld.global.u32 %r3, [%d1]; add.u32 %r3, %r3, 1; st.volatile.global.u32 [%d1], %r3; sub.u32 %r1, %r1, 1; setp.ne.u32 %p, %r1, 0;\n"
     " @%p bra L;\n ret;\n}\n"
     /* each block adds its number, waits for all, and takes the sum */
-    ".visible .entry meet(.param .u64 data)\n{\n"
+    ".visible .entry meet(.param .u64 data, .param .f32 zero)\n{\n"
     " .reg .b64 %d<4>; .reg .b32 %r<8>; .reg .pred %p;\n"
     " ld.param.u64 %d1, [data]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; add.u32 %r3, %r1, 1;\n"
     " atom.global.add.u32 %r4, [%d1], %r3; membar.gl; atom.global.add.u32 %r4, [%d1+4], 1;\n"
     "L: ld.volatile.global.u32 %r5, [%d1+4]; setp.lt.u32 %p, %r5, %r2;\n @%p bra L;\n"
-    " membar.gl; ld.volatile.global.u32 %r6, [%d1]; mul.wide.u32 %d2, %r1, 4; add.u64 %d2, %d1, %d2; st.global.u32 [%d2+8], %r6;\n ret;\n}\n";
+    " membar.gl; ld.volatile.global.u32 %r6, [%d1]; mul.wide.u32 %d2, %r1, 4; add.u64 %d2, %d1, %d2; st.global.u32 [%d2+8], %r6;\n"
+    " ld.param.b32 %r7, [zero]; st.global.u32 [%d1+40], %r7;\n ret;\n}\n";
 
 enum { COUNT = 6, HALF = 1 << 20 };
 
@@ -91,14 +92,16 @@ static void meet(CUmodule module)
 {
     CUfunction f;
     CUdeviceptr data;
-    uint32_t got[10] = {0};
+    uint32_t got[11] = {0};
+    float zero = -0.0f;            /* whose sign is lost where a case calls it 0 */
     CHECK(cuModuleGetFunction(&f, module, "meet"));
     CHECK(cuMemAlloc(&data, sizeof got));
     CHECK(cuMemcpyHtoD(data, got, sizeof got));
-    CHECK(cuLaunchCooperativeKernel(f, 8, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&data}));
+    CHECK(cuLaunchCooperativeKernel(f, 8, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&data, &zero}));
     CHECK(cuMemcpyDtoH(got, data, sizeof got));
     for (int i = 0; i < 8; i++)
         EXPECT(got[2 + i] == 36);
+    EXPECT(got[10] == 0x80000000u);
 }
 
 int main(void)
